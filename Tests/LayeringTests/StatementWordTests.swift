@@ -30,9 +30,8 @@ import Testing
         "StoreAcknowledgements.swift JSON": "A batch is halved within one UPDATE.",
         "StoreFeed.swift sqlite_sequence": "The feed is for one account on SQLite.",
         "StoreStories+Runs.swift sqlite_sequence": "Tells a deleted row from one that never was.",
-        "PageRows.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
+        "OutboxRows+Pages.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",
-        "StoredRecord.swift PRAGMA": "The file of SQLite, read without a store.",
         "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",
         "StoreKeys+Encryption.swift zeroblob": "The file of SQLite is encrypted where it is.",
     ]
@@ -64,10 +63,10 @@ import Testing
         let names = files.map { $0.path.dropFirst(folder.path.count + 1) }.sorted()
         #expect(
             names == [
-                "Database/DatabaseCopy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
+                "Database/DatabaseFile+Copy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
                 "Database/SQLite.swift", "Journal/StoredRecord.swift", "Schema/Schema.swift",
                 "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
-                "Store/OpenedDatabase.swift", "Store/PageCheck.swift", "Store/Store.swift",
+                "Store/PageCheck.swift", "Store/Store.swift", "Store/StoreOptions+Opening.swift",
             ]
         )
     }

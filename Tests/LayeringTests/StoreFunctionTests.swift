@@ -48,8 +48,8 @@ import Testing
             "StoreStories.lastStoredRun", "StoreStories.storedRun",
         ],
         "Callbacks go to receivers of the process, and their events name no account.": [
-            "StoreEvents.count", "StoreEvents.dropOld", "StoreEvents.due", "StoreEvents.enqueue",
-            "StoreEvents.enqueueHeartbeat", "StoreEvents.nextDue", "StoreEvents.postpone", "StoreEvents.remove",
+            "StoreEvents.count", "StoreEvents.dropOld", "StoreEvents.due", "StoreEvents.enqueueHeartbeat",
+            "StoreEvents.nextDue", "StoreEvents.postpone", "StoreEvents.remove",
             "StoreEvents.retain",
         ],
         "Digests are configured once for the process.": ["StoreDigests.retain", "StoreDigests.storeConfiguration"],

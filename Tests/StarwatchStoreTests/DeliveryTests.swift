@@ -79,7 +79,7 @@ import Testing
         let ids = world.changes(1...2).map(\.id)
         #expect(try await record(store, ticket, .rejected(nextAttemptAt: world.now)) == .dead(ids))
         #expect(try await store.status.ledger(world.stream).dead == 2)
-        #expect(try await store.status.snapshot([]).ages.oldestDead == world.now)
+        #expect(try await store.status.snapshot([]).oldestDead == world.now)
         let rows = try await store.outbox.list(OutboxFilter())
         #expect(rows.map(\.retryCount) == [3, 3])
         let detail = try await store.outbox.row(rows[0].id)

@@ -56,7 +56,7 @@ import Testing
     @Test func theOldestFormerStatesGoBeyondTheLimit() async throws {
         _ = try await returned()
         try await DatabaseQueue(path: world.path).write { db in
-            let context = SessionContext(StoreOptions(path: ""), Vault(newKey: { [] }, now: { World().now }))
+            let context = SessionContext(StoreOptions(path: ""))
             let states = FormerStates(db: Session(database: db, context: context))
             let trimmed = try states.trim(after: 0, keep: 1)
             let left = try Int.fetchAll(db, sql: "SELECT row_id FROM former_states")

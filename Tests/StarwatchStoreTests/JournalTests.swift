@@ -55,7 +55,7 @@ import Testing
         let store = try await world.open()
         try await store.journal.append([entry(1)])
         try await store.logs.append([LogEntry(at: world.now, level: .warn, runID: "run_1", line: "a line")])
-        func read() throws -> StoredRecord.Content { try StoredRecord.read(path: world.path, since: world.now) }
+        func read() throws -> StoredRecord { try StoredRecord.read(path: world.path, since: world.now) }
         let beside = try read()
         #expect(beside.journal == [entry(1)])
         #expect(beside.lines == [LogEntry(at: world.now, level: .warn, runID: "run_1", line: "a line")])

@@ -126,7 +126,7 @@ import Testing
                         result, reason, next_attempt_at, cause FROM delivery_attempts, json_each('[1, 2, 3, 4]')
                     """
             )
-            let context = SessionContext(StoreOptions(path: ""), Vault(newKey: { [] }, now: { World().now }))
+            let context = SessionContext(StoreOptions(path: ""))
             #expect(try Session(database: db, context: context).deliveries.trimAttempts(keep: 3) == 2)
             #expect(try Int.fetchAll(db, sql: "SELECT number FROM delivery_attempts ORDER BY number") == [3, 4, 5])
         }

@@ -56,7 +56,7 @@ import Testing
             sinks: ["x"],
             now: world.now
         )
-        let snooze = RepetitionID.make(of: "ntf_\(name)3", number: 1)
+        let snooze = StoredNotification.idOfRepetition(of: "ntf_\(name)3")
         try await store.digests.giveUp(snooze, of: stream.account, now: world.now)
         try await store.write(.edit) { db in
             try db.run("UPDATE notifications SET row_count = 500 WHERE token = ?", ["ntf_\(name)3"])

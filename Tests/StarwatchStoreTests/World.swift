@@ -78,8 +78,7 @@ final class World {
         )
         page.cursor = .followItems(upTo: nil)
         edit(&page)
-        guard case .committed(let counts) = try await store.outbox.commit(page: page) else { return nil }
-        return counts
+        return try await store.outbox.commit(page: page)
     }
 
     /// Claims rows for one notification.
@@ -188,7 +187,7 @@ extension Store {
         new: JWTID,
         now: Timestamp
     ) throws(StoreError) -> Bool {
-        try write(.watermark) { db in try db.watermark(of: stream).swap(expected: expected, new: new, now) }
+        try write(.watermark) { db in try db.acknowledgements.swap(stream, expected: expected, new: new, now) }
     }
 }
 

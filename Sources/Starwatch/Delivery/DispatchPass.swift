@@ -68,7 +68,7 @@ struct DispatchPass {
         let openings = receivers.map { receiver in
             let times = receiver.isDisabled ? nil : receiver.slot.times
             let first = times?.opens(after: now) ?? now
-            return (receiver.name, SinkOpening(first: first, again: times?.resumes(after: now) ?? now))
+            return (receiver.name, (first: first, again: times?.resumes(after: now) ?? now))
         }
         return try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }

@@ -197,7 +197,7 @@ package struct PollContent: Sendable {
 
         var isEmpty: Bool { count == 0 }
 
-        init(_ found: [FoundChange], hostNames: [String: String]) {
+        init(_ found: [Change], hostNames: [String: String]) {
             var seen: Set<String> = []
             let latest = found.filter { seen.insert($0.plan).inserted }
             count = found.count

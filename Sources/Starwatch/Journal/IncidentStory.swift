@@ -7,7 +7,7 @@ package struct IncidentStory: Sendable {
     /// The black box; `nil` if it cannot be read.
     package var box: BlackBox.Content?
     /// The journal and the stored log; `nil` if the database cannot be read.
-    package var record: StoredRecord.Content?
+    package var record: StoredRecord?
     package var sources: [IncidentReport.Source] = []
     package var isRunning = false
     /// Whether the running agent answers; `nil` if it was not asked.

@@ -84,7 +84,7 @@ extension LogLine.Level {
 }
 
 extension LogLine {
-    fileprivate init(_ stored: StoredLogEntry) {
+    fileprivate init(_ stored: (id: Int64, entry: StarwatchStore.LogEntry)) {
         self.init(
             id: stored.id,
             at: stored.entry.at.iso8601,

@@ -59,7 +59,7 @@ final class CanaryService: Worker {
             room: 1,
             now: now
         )
-        guard case .committed = try await store.outbox.commit(page: commit) else {
+        guard try await store.outbox.commit(page: commit) != nil else {
             // A change of identity refuses one. Anything else must not look like a canary that does not arrive.
             if memory.refusals.add(1, ordering: .relaxed).newValue > 1 {
                 let sentence = "A canary was not stored, because the database has another identity or dialect."

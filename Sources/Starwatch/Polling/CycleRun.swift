@@ -335,16 +335,16 @@ struct CycleRun: ~Copyable {
     /// Stores a page in its own span, and moves on.
     private mutating func store(_ commit: PageCommit, _ plan: PageWalk.Plan) async throws(Stop) {
         let cycle = cycle
-        let outcome: PageCommitResult
+        let committed: PageCommitCounts?
         do throws(StoreError) {
-            outcome = try await Trace.span(.commit) { span throws(StoreError) in
+            committed = try await Trace.span(.commit) { span throws(StoreError) in
                 guard let span else { return try await cycle.store.outbox.commit(page: commit) }
                 span.set(.poll, cycle.poll.name)
                 span.set(.runID, run: cycle.runID)
                 span.set(.count, commit.changes.count)
                 do throws(StoreError) {
                     let result = try await cycle.store.outbox.commit(page: commit)
-                    if case .committed(let counts) = result { span.set(.new, counts.inserted) }
+                    if let counts = result { span.set(.new, counts.inserted) }
                     return result
                 } catch {
                     span.fail(error.kind)
@@ -352,7 +352,7 @@ struct CycleRun: ~Copyable {
                 }
             }
         } catch { throw .store(error) }
-        guard case .committed(let counts) = outcome else { throw .staleIdentity }
+        guard let counts = committed else { throw .staleIdentity }
         report(counts)
         if counts.outOfRoom { walk.stop() }
         if !place.isBootstrap { place.isWalkStored = plan.walk != nil }

@@ -126,7 +126,7 @@ struct StatusReporter: Sendable {
         status.identity = snapshot.identity.did.map(process.pseudonym.hash)
         let counts = try await fleet?.accounts.counts()
         facts.outbox = HealthFacts.Outbox(snapshot, options.outbox, accounts: counts?.active ?? 1)
-        facts.outbox.oldestPending = past(snapshot.ages.oldestPending, now)
+        facts.outbox.oldestPending = past(snapshot.oldestPending, now)
         facts.outbox.oldestDue = past(runtime.dispatcher.oldestDue(in: snapshot), now)
         status.outbox.waiting = waiting(in: snapshot)
         for (index, sink) in sinks.enumerated() where sink.policy.isRequired {

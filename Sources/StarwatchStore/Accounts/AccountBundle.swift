@@ -90,7 +90,7 @@ package struct AccountBundle: Sendable, Codable {
     func revoking(_ kids: Set<String>, now: Timestamp) -> AccountBundle? {
         guard let place = tables.firstIndex(where: { $0.name == "signing_keys" }) else { return nil }
         let keys = tables[place]
-        let values = Dictionary(uniqueKeysWithValues: KeyRows.revokedValues(now: now).map { ($0.column, $0.value) })
+        let values = Dictionary(uniqueKeysWithValues: DataKeyRows.revokedValues(now: now).map { ($0.column, $0.value) })
         let rows = keys.rows.map { row in
             let isRevoked = kids.contains(keys.value("kid", of: row).text) && !keys.value("secret", of: row).isNull
             return isRevoked ? zip(keys.columns, row).map { values[$0] ?? $1 } : row

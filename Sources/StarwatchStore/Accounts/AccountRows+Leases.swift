@@ -2,30 +2,13 @@ import StarwatchCore
 
 /// A claimed account, with what its visit needs.
 struct AccountClaim: Sendable {
+    /// The lease, with the epoch that the claim gives it.
     let lease: AccountLease
     let account: ClaimedAccount
-    let streams: [StreamRows.Known]
+    var streams: [StreamRows.Known] = []
 }
 
 extension AccountRows {
-    /// An account that can be claimed.
-    private struct DueAccount {
-        let key: String
-        /// The account; `nil` if it does not open.
-        let did: DID?
-        let generation: Int
-        let epoch: Int
-        let dueAt: Timestamp
-        let isFree: Bool
-        /// Whether no visit has asked the server since the account was added.
-        let isNew: Bool
-        let hasRows: Bool
-        let wasChanged: Bool
-        let stars: String
-        let preferences: String
-        let window: [UInt8]?
-    }
-
     /// Whether an account has changes to deliver, which needs no server.
     private static let hasUndelivered = """
         EXISTS (
@@ -55,24 +38,27 @@ extension AccountRows {
         maxUndelivered: Int = .max
     ) throws -> [AccountClaim] {
         // A visit that outlives its lease is still under way here.
-        let free = try due(work, limit: limit + db.context.accounts.leases, now: now)
-            .filter { $0.did.map { db.context.accounts.lease(of: $0)?.owner != owner } ?? true }.prefix(limit)
+        let free = try due(work, limit: limit + db.context.accounts.leases, owner: owner, now: now)
+            .filter { due in due.claim.map { db.context.accounts.lease(of: $0.lease.account)?.owner != owner } ?? true }
+            .prefix(limit)
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }
-        var visited: [String: StreamOwner] = [:]
-        for due in free {
-            guard let did = due.did else { continue }
-            if !due.isFree { try db.deliveries.freeLeases(of: did) }
-            let open = due.hasRows ? try db.outbox.openCount(of: did) : 0
-            visited[due.key] = StreamOwner(did: did, generation: due.generation, open: open)
+        var visited: [String: (did: DID, generation: Int, open: Int)] = [:]
+        for case (let key, let claim?) in free {
+            let lease = claim.lease
+            if !lease.wasReleased { try db.deliveries.freeLeases(of: lease.account) }
+            let open = lease.hasOpenRows ? try db.outbox.openCount(of: lease.account) : 0
+            visited[key] = (lease.account, lease.generation, open)
         }
         let streams = Dictionary(
             grouping: visited.isEmpty ? [] : try db.streams.states(of: visited, maxUndelivered: maxUndelivered),
             by: \.key.account
         )
-        return try free.compactMap { due in
-            try due.did.map { try claim(due, $0, owner: owner, streams[$0] ?? []) }
+        return free.compactMap(\.claim).map { claim in
+            var claim = claim
+            claim.streams = streams[claim.lease.account] ?? []
+            return claim
         }
     }
 
@@ -80,7 +66,14 @@ extension AccountRows {
     ///
     /// Not by the time at which they became due: a visit that may only deliver ends with a later one, and an account whose
     /// sink is down would move behind the others in each wait of the server.
-    private func due(_ work: VisitWork, limit: Int, now: Timestamp) throws -> [DueAccount] {
+    ///
+    /// - Returns: The accounts by their stored forms; `nil` as the claim of one that does not open.
+    private func due(
+        _ work: VisitWork,
+        limit: Int,
+        owner: String,
+        now: Timestamp
+    ) throws -> [(key: String, claim: AccountClaim?)] {
         try db.all(
             """
             SELECT due.account, a.generation, due.epoch, due.due_at, CASE WHEN due.owner IS NULL THEN 1 ELSE 0 END AS is_free,
@@ -107,51 +100,39 @@ extension AccountRows {
             [now.milliseconds, limit]
         ) { row in
             let key: String = try row["account"]
-            return DueAccount(
-                key: key,
-                did: try ifReadable { try db.account(key) },
-                generation: try row["generation"],
-                epoch: try row["epoch"],
-                dueAt: try row["due_at"],
-                isFree: try row["is_free"],
-                isNew: try row["is_new"],
-                hasRows: try row["has_rows"],
-                wasChanged: try row["was_changed"],
-                stars: try row["starredPlanHandleIds"],
-                preferences: try row["notificationPreferences"],
-                window: try row["window"]
-            )
+            return (key, try ifReadable { try db.account(key) }.map { try claim(row, of: $0, owner: owner) })
         }
     }
 
-    private func claim(
-        _ due: DueAccount,
-        _ did: DID,
-        owner: String,
-        _ streams: [StreamRows.Known]
-    ) throws -> AccountClaim {
+    private func claim(_ row: SQLRow, of did: DID, owner: String) throws -> AccountClaim {
+        let (generation, epoch): (Int, Int) = (try row["generation"], try row["epoch"])
+        let (dueAt, isFree): (Timestamp, Bool) = (try row["due_at"], try row["is_free"])
         // A visit from before an account was removed or erased can have outlived that, and nothing counts its requests.
-        let isCounted = due.isFree && !due.isNew
+        let isNew: Bool = try row["is_new"]
+        let isCounted = isFree && !isNew
+        let (hasRows, wasChanged): (Bool, Bool) = (try row["has_rows"], try row["was_changed"])
+        let (stars, preferences): (String, String) = (
+            try row["starredPlanHandleIds"], try row["notificationPreferences"]
+        )
         return AccountClaim(
             lease: AccountLease(
                 account: did,
-                generation: due.generation,
-                epoch: due.epoch + 1,
+                generation: generation,
+                epoch: epoch + 1,
                 owner: owner,
-                dueAt: due.dueAt,
-                wasReleased: due.isFree,
-                hasOpenRows: due.hasRows || due.wasChanged
+                dueAt: dueAt,
+                wasReleased: isFree,
+                hasOpenRows: hasRows || wasChanged
             ),
             account: ClaimedAccount(
-                generation: due.generation,
-                interests: try db.stars.interests(of: did, due.stars, due.preferences),
+                generation: generation,
+                interests: try db.stars.interests(of: did, stars, preferences),
                 window: RequestWindow(
-                    stored: due.window,
+                    stored: try row["window"],
                     reserved: isCounted ? AccountLease.requests : 0,
                     uncounted: isCounted ? 0 : AccountLease.requests
                 )
-            ),
-            streams: streams
+            )
         )
     }
 

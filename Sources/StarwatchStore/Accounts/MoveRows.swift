@@ -7,26 +7,10 @@ struct MoveRows {
 
     // MARK: - Records
 
-    /// The last move of an account.
-    struct Record {
-        let id: String
-        let number: Int
-        /// Whether another agent has the account since.
-        let isGone: Bool
-        let movedAt: Timestamp
-    }
-
-    /// The last move of an account; `nil` if it never moved.
-    func record(of account: DID) throws -> Record? {
+    /// The last move of an account, and whether another agent has the account since; `nil` if it never moved.
+    func record(of account: DID) throws -> (id: String, number: Int, isGone: Bool, movedAt: Timestamp)? {
         try db.row("SELECT move_id, number, state, moved_at FROM account_moves WHERE account = ?", [db.key(account)])
-            .map { row in
-                Record(
-                    id: try row["move_id"],
-                    number: try row["number"],
-                    isGone: try row["state"] == "gone",
-                    movedAt: try row["moved_at"]
-                )
-            }
+            .map { (try $0["move_id"], try $0["number"], try $0["state"] == "gone", try $0["moved_at"]) }
     }
 
     /// The time since which another agent has the account; `nil` if none has.

@@ -114,7 +114,47 @@ package struct StoreAccounts: Sendable {
         addressed: [String] = []
     ) async throws(StoreError) -> AccountCounts {
         try await store.direct(.read) { db in
-            try db.accounts.counts(work, now: now, staleBefore: staleBefore, addressed: addressed)
+            let isDue = "l.due_at <= ?1 AND \(AccountRows.can(work))"
+            let row = try db.row(
+                """
+                SELECT count(CASE WHEN a.status = 'active' THEN 1 END) AS active,
+                    count(CASE WHEN a.status = 'paused' THEN 1 END) AS paused,
+                    count(CASE WHEN l.owner IS NOT NULL AND l.due_at > ?1 THEN 1 END) AS leased,
+                    count(CASE WHEN \(isDue) THEN 1 END) AS due, min(CASE WHEN \(isDue) THEN l.due_at END) AS oldest,
+                    count(CASE WHEN a.status = 'active' AND coalesce(l.last_success, a.added_at) < ?2 THEN 1 END) AS stale
+                FROM accounts a JOIN leases l ON l.account = a.account
+                """,
+                [now.milliseconds, staleBefore.milliseconds]
+            )
+            let unreachable: Int =
+                try addressed.isEmpty
+                ? 0
+                : db.integer(
+                    """
+                    SELECT count(*) FROM accounts a WHERE a.status = 'active' AND NOT EXISTS (
+                        SELECT 1 FROM account_sinks k WHERE k.account = a.account AND k.gone_at IS NULL
+                            AND k.sink IN (SELECT value FROM json_each(?)))
+                    """,
+                    [jsonArray(addressed)]
+                )
+            let preferences: [(text: String, accounts: Int)] = try db.all(
+                """
+                SELECT s.notificationPreferences AS preferences, count(*) AS count
+                FROM accounts a JOIN settings s ON s.accountDid = a.account
+                WHERE a.status = 'active' AND s.notificationPreferences <> '{}' GROUP BY 1
+                """
+            ) { (text: try $0["preferences"], accounts: try $0["count"]) }
+            guard let row else { throw StoreError.damaged }
+            return AccountCounts(
+                active: try row["active"],
+                paused: try row["paused"],
+                leased: try row["leased"],
+                due: try row["due"],
+                stale: try row["stale"],
+                unreachable: unreachable,
+                preferences: Dictionary(preferences.map { ($0.text, $0.accounts) }) { $0 + $1 },
+                oldestDue: try row["oldest"]
+            )
         }
     }
 }

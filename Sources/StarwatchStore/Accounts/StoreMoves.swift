@@ -158,8 +158,8 @@ package struct StoreMoves: Sendable {
                 }
                 let problems = try db.moves.problems(of: bundle, in: destination, now: now)
                 guard problems.isEmpty else { return .refused(problems) }
-                let isPossible = try Savepoint(db: db).attempt(keeps: !isTrial) {
-                    try ExpiredRows(db: db).delete(account: db.key(account))
+                let isPossible = try db.attempt(keeps: !isTrial) {
+                    try db.identity.delete(account: db.key(account))
                     try db.dataKeys.enrol(account)
                     try db.moves.insert(bundle, into: destination)
                     try db.moves.note(bundle, text: nil, now: now)

@@ -51,47 +51,30 @@ package struct StoreAcknowledgements: Sendable {
     ) async throws(StoreError) -> AckBatch? {
         try await store.write(.acknowledge, of: stream) { db, id in
             guard try db.identity.isActive(stream.account) else { return nil }
-            let open = try db.row(
-                """
-                SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at, refusals
-                FROM ack_batches WHERE stream_id = ?
-                """,
-                [id]
-            )
-            if let open {
-                guard try open["next_attempt_at"] <= now else { return nil }
-                if let batch = try AcknowledgementRows(db: db).batch(open, stream) { return batch }
+            if let next = try db.acknowledgements.nextAt(id) {
+                guard next <= now else { return nil }
+                if let batch = try db.acknowledgements.batch(stream, id) { return batch }
                 // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
-            let found = try AcknowledgementRows(db: db).acknowledgeable(of: id, limit: limit)
+            let found = try db.acknowledgements.acknowledgeable(of: id, limit: limit)
             if !found.foreign.isEmpty {
-                let count = try AcknowledgementRows(db: db).acknowledge(
+                let count = try db.acknowledgements.acknowledge(
                     jsonArray(found.foreign),
                     of: found.foreign.count,
                     now
                 )
-                _ = try AcknowledgementRows(db: db).acknowledged(count, of: stream, id, now)
+                _ = try db.acknowledgements.acknowledged(count, of: stream, id, now)
             }
-            guard !found.ids.isEmpty else { return nil }
-            let key = newKey()
-            let batch = try db.inserted(
+            guard !found.rows.isEmpty else { return nil }
+            try db.run(
                 """
                 INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
-                VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id
+                VALUES (?1, ?2, ?3, ?4, ?4)
                 """,
-                [id, key, jsonArray(found.rows), now.milliseconds]
+                [id, newKey(), jsonArray(found.rows), now.milliseconds]
             )
-            return AckBatch(
-                id: batch,
-                stream: stream,
-                key: key,
-                ids: found.ids,
-                runID: try db.value("SELECT run_id FROM notification_outbox WHERE id = ?", [found.rows.last]) ?? "",
-                attempts: 0,
-                refusals: 0,
-                createdAt: now
-            )
+            return try db.acknowledgements.batch(stream, id)
         }
     }
 
@@ -109,14 +92,14 @@ package struct StoreAcknowledgements: Sendable {
                 [batch.id, id]
             )
             guard let list = stored else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
-            let count = try AcknowledgementRows(db: db).acknowledge(
+            let count = try db.acknowledgements.acknowledge(
                 list,
                 of: batch.ids.count,
                 requestID: requestID,
                 now
             )
             try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
-            return try AcknowledgementRows(db: db).acknowledged(count, of: batch.stream, id, now)
+            return try db.acknowledgements.acknowledged(count, of: batch.stream, id, now)
         }
     }
 
@@ -146,9 +129,7 @@ package struct StoreAcknowledgements: Sendable {
 
     /// The time when the open batch is due; `nil` if there is none.
     package func nextAt(_ stream: StreamKey) async throws(StoreError) -> Timestamp? {
-        try await store.direct(.read, of: stream) { db, id in
-            try db.value("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [id])
-        }
+        try await store.direct(.read, of: stream) { db, id in try db.acknowledgements.nextAt(id) }
     }
 
     /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts. The
@@ -175,19 +156,31 @@ package struct StoreAcknowledgements: Sendable {
             guard try db.identity.isActive(stream.account) else {
                 return AckCompletion(acknowledged: 0, watermark: .unchanged)
             }
-            let count = try AcknowledgementRows(db: db).acknowledgeAll(of: id, now)
+            let count = try db.acknowledgements.acknowledgeAll(of: id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
-            return try AcknowledgementRows(db: db).acknowledged(count, of: stream, id, now)
+            return try db.acknowledgements.acknowledged(count, of: stream, id, now)
         }
     }
 }
 
-/// The acknowledgements, in one access.
+/// The acknowledgements and the watermarks, in one access.
 struct AcknowledgementRows {
     let db: Session
 
-    /// The stored batch; `nil` if none of its rows exists.
-    func batch(_ open: SQLRow, _ stream: StreamKey) throws -> AckBatch? {
+    /// The time when the open batch of a stream is due; `nil` if there is none.
+    func nextAt(_ stream: Int64) throws -> Timestamp? {
+        try db.value("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [stream])
+    }
+
+    /// The open batch of a stream; `nil` if there is none, or if none of its rows exists.
+    func batch(_ stream: StreamKey, _ id: Int64) throws -> AckBatch? {
+        let open = try db.row(
+            """
+            SELECT id, idempotency_key, row_ids, attempts, created_at, refusals FROM ack_batches WHERE stream_id = ?
+            """,
+            [id]
+        )
+        guard let open else { return nil }
         let found: [(id: JWTID, runID: String)] = try db.all(
             """
             SELECT jwt_id, run_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
@@ -212,16 +205,16 @@ struct AcknowledgementRows {
         guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
         try db.ledger.add(count, as: \.acknowledged, to: id)
         db.context.record(.acknowledged, count)
-        return AckCompletion(acknowledged: count, watermark: try db.watermark(of: stream).advance(id, now))
+        return AckCompletion(acknowledged: count, watermark: try advance(stream, id, now))
     }
 
     /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first. One that another poll
     /// announces waits until that poll's row is delivered.
     ///
     /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.
-    func acknowledgeable(of stream: Int64, limit: Int) throws -> (rows: [Int64], ids: [JWTID], foreign: [Int64]) {
+    func acknowledgeable(of stream: Int64, limit: Int) throws -> (rows: [Int64], foreign: [Int64]) {
         let dialect = try db.streams.dialect(of: stream)
-        var found: (rows: [Int64], ids: [JWTID], foreign: [Int64]) = ([], [], [])
+        var found: (rows: [Int64], foreign: [Int64]) = ([], [])
         let rows = try db.rows(
             """
             SELECT id, jwt_id FROM (
@@ -237,13 +230,8 @@ struct AcknowledgementRows {
             [stream, limit]
         )
         while let row = try rows.next() {
-            let id: JWTID = try row["jwt_id"]
-            if let dialect, id.kind != dialect.idKind {
-                found.foreign.append(try row["id"])
-            } else {
-                found.rows.append(try row["id"])
-                found.ids.append(id)
-            }
+            let (id, change): (Int64, JWTID) = (try row["id"], try row["jwt_id"])
+            if let dialect, change.kind != dialect.idKind { found.foreign.append(id) } else { found.rows.append(id) }
         }
         return found
     }
@@ -252,43 +240,41 @@ struct AcknowledgementRows {
     ///
     /// - Returns: The number of rows.
     func acknowledge(_ list: String, of count: Int, requestID: String? = nil, _ now: Timestamp) throws -> Int {
-        let delivered = try db.changed(
-            """
-            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1,
-                ack_request_id = ?3
-            WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
-            """,
-            [now.milliseconds, list, requestID]
-        )
-        guard delivered < count else { return delivered }
-        let suppressed = try db.changed(
-            """
-            UPDATE notification_outbox SET acknowledged_at = ?1, ack_request_id = ?3
-            WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
-                AND id IN (SELECT value FROM json_each(?2))
-            """,
-            [now.milliseconds, list, requestID]
-        )
-        return delivered + suppressed
+        let rows = "id IN (SELECT value FROM json_each(?2))"
+        return try acknowledge(rows, in: "+state", [now.milliseconds, list, requestID], atMost: count)
     }
 
     /// Marks all delivered and suppressed rows of a stream as acknowledged.
     ///
     /// - Returns: The number of rows.
     func acknowledgeAll(of stream: Int64, _ now: Timestamp) throws -> Int {
+        try acknowledge("stream_id = ?2", in: "state", [now.milliseconds, stream, nil])
+    }
+
+    /// - Parameters:
+    ///   - rows: The condition of the rows, of the argument `?2`. A fixed text, because the statements are cached.
+    ///   - state: The expression of their state. With `+` no index of it is used.
+    private func acknowledge(
+        _ rows: String,
+        in state: String,
+        _ arguments: SQLArguments,
+        atMost count: Int = .max
+    ) throws -> Int {
         let delivered = try db.changed(
             """
-            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
-            WHERE state = 'delivered' AND stream_id = ?2
+            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1,
+                ack_request_id = ?3
+            WHERE \(state) = 'delivered' AND \(rows)
             """,
-            [now.milliseconds, stream]
+            arguments
         )
+        guard delivered < count else { return delivered }
         let suppressed = try db.changed(
             """
-            UPDATE notification_outbox SET acknowledged_at = ?
-            WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?
+            UPDATE notification_outbox SET acknowledged_at = ?1, ack_request_id = ?3
+            WHERE \(state) = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND \(rows)
             """,
-            [now.milliseconds, stream]
+            arguments
         )
         return delivered + suppressed
     }

@@ -21,7 +21,7 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Returns the note in the file; `nil` if it cannot be read. See ``EndMark``.
+    /// Returns the note in the file; `nil` if it cannot be read.
     func note() -> String? { descriptor.withLock { Self.note(in: $0) } }
 
     private static func note(in file: Int32) -> String? {
@@ -57,15 +57,15 @@ final class FileLock: Sendable {
     deinit { release() }
 }
 
-/// The note that an agent leaves in its lock file about the state of the database.
+/// The notes that an agent leaves in its lock file about the state of the database.
 ///
 /// The note is empty while an agent has the database open, and stays empty after a crash or a power loss. It does not match a
 /// restored copy, whose time of the last change differs.
-enum EndMark {
-    static let damaged = "damaged\n"
+extension FileLock {
+    static let noteOfDamage = "damaged\n"
 
     /// The note of a closed database all of whose pages are sound; `nil` if its write-ahead log is not empty.
-    static func sound(path: String) -> String? {
+    static func noteOfSoundness(path: String) -> String? {
         var info = stat()
         guard DatabaseFile.bytes(path: path + "-wal") == 0, stat(path, &info) == 0 else { return nil }
         let times = [info.st_mtim, info.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }

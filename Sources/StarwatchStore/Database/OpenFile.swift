@@ -22,7 +22,7 @@ struct OpenFile: Sendable {
     func rescue(_ database: DatabaseQueue, now: Timestamp) throws -> String? {
         guard isLost else { return nil }
         let target = path + ".rescued"
-        try DatabaseCopy(path: path).make(of: database, as: target, now: now)
+        try DatabaseFile.copy(database, at: path, to: target, now: now)
         return String(target.split(separator: "/").last ?? "")
     }
 }

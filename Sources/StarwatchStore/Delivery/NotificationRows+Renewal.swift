@@ -55,10 +55,7 @@ extension StoreDeliveries {
     package func current(_ notification: OpenNotification) async throws(StoreError) -> OutgoingNotification? {
         try await store.direct(.read) { db in
             try db.row(
-                """
-                SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE n.token = ? AND n.state = 'open'
-                """,
+                "\(NotificationRows.allOutgoing) WHERE n.token = ? AND n.state = 'open'",
                 [notification.id]
             ).flatMap { row in try ifReadable { try db.notifications.outgoing(row) } }
         }
@@ -102,10 +99,7 @@ extension NotificationRows {
         empty: (Int64) throws -> Void = { _ in }
     ) throws {
         let found: [(id: Int64, stream: StreamKey, message: NotificationMessage)?] = try db.all(
-            """
-            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
-            WHERE n.id IN \(notifications)
-            """,
+            "\(Self.allOutgoing) WHERE n.id IN \(notifications)",
             [notification]
         ) { row in try message(row).map { (try row["id"], try db.streams.stream(row), $0) } }
         for case let (id, key, message)? in found {
@@ -165,17 +159,14 @@ extension NotificationRows {
     /// list.
     func listed(in notification: Int64) throws -> String? {
         let row = try db.row(
-            """
-            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
-            WHERE n.id = ? AND n.row_count > ?
-            """,
+            "\(Self.allOutgoing) WHERE n.id = ? AND n.row_count > ?",
             [notification, NotificationMessage.listedChanges]
         )
         guard let row, let message = message(row) else { return nil }
         return jsonArray(message.changes.map(\.jwtID))
     }
 
-    /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.
+    /// The message in a row of ``allOutgoing``; `nil` if it cannot be read.
     func message(_ row: SQLRow) -> NotificationMessage? {
         (try? db.opened(row["payload"] as Data, .notificationPayload, row: try row["token"])).flatMap {
             NotificationMessage(json: $0)

@@ -65,11 +65,13 @@ struct NotificationRows {
     }
 
     /// The columns for ``outgoing(_:)``, of `notifications n` and `streams s`.
-    static let outgoingColumns = """
-        n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count, n.run_id
+    static let allOutgoing = """
+        SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count, n.run_id,
+            n.stream_id
+        FROM notifications n JOIN streams s ON s.id = n.stream_id
         """
 
-    /// The notification in a row of ``outgoingColumns``.
+    /// The notification in a row of ``allOutgoing``.
     func outgoing(_ row: SQLRow) throws -> OutgoingNotification {
         let content = try content(row)
         return OutgoingNotification(
@@ -97,7 +99,7 @@ struct NotificationRows {
         )
     }
 
-    /// Makes a notification due at sinks.
+    /// Makes a notification due at sinks, also at one whose delivery has ended.
     ///
     /// - Parameters:
     ///   - leasedUntil: The end of the caller's lease; `nil` for no lease.
@@ -116,6 +118,10 @@ struct NotificationRows {
                 INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, due_since, next_attempt_at,
                     updated_at, is_held)
                 VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?5, ?6, ?7)
+                ON CONFLICT (notification_id, sink) DO UPDATE SET state = 'pending', lease = deliveries.lease + 1,
+                    leased_until = excluded.leased_until, due_since = excluded.due_since,
+                    next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at,
+                    is_held = excluded.is_held
                 """,
                 [
                     notification, sink, leasedUntil == nil ? 0 : 1, leasedUntil?.milliseconds, dueAt.milliseconds,
@@ -147,5 +153,21 @@ struct NotificationRows {
                 (max(now, opening ?? now) + Shortlink.lifetime).milliseconds,
             ]
         )
+    }
+
+    /// Withdraws undelivered notices of features from an identity that signs out. They are created again when it returns.
+    func withdrawNotices(of account: DID) throws {
+        let open = """
+            (SELECT token FROM notifications n WHERE state = 'open'
+                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE notification_id = n.id AND state = 'ok'))
+            """
+        let tokens: [String] = try db.values(
+            "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
+            [db.key(account)]
+        )
+        for token in tokens {
+            try db.run("UPDATE feature_notices SET finished_at = NULL WHERE token = ?", [token])
+            try db.run("DELETE FROM notifications WHERE token = ?", [token])
+        }
     }
 }

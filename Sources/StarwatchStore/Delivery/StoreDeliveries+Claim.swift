@@ -113,9 +113,7 @@ extension StoreDeliveries {
             guard !db.context.accounts.look(at: account, \.isLeaving) else { return [] }
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
-                SELECT \(NotificationRows.outgoingColumns), n.stream_id
-                FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE s.account = ?3 AND n.state = 'open' AND EXISTS
+                \(NotificationRows.allOutgoing) WHERE s.account = ?3 AND n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
                 ORDER BY (SELECT min(d.attempts) FROM deliveries d WHERE d.notification_id = n.id AND \(due)), n.id
                 LIMIT ?2
@@ -166,17 +164,9 @@ extension StoreDeliveries {
         with state: OutboxState,
         except known: [StreamKey]
     ) async throws(StoreError) -> [StreamKey] {
-        try await store.direct(.read) { db in
-            try db.all(
-                """
-                SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS
-                    (SELECT 1 FROM notification_outbox
-                        WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen))
-                ORDER BY id
-                """,
-                [db.key(account)]
-            ) { try db.streams.stream($0) }
-            .filter { !known.contains($0) }
+        let rows = "notification_outbox WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen)"
+        return try await store.direct(.read) { db in
+            try db.streams.list(of: account, with: rows).filter { !known.contains($0) }
         }
     }
 

@@ -25,61 +25,53 @@ extension StoreDeliveries {
         let delay = "CASE WHEN next_attempt_at > updated_at THEN next_attempt_at - updated_at ELSE 0 END"
         let own = "(SELECT id FROM streams WHERE account = ?2)"
         let open = "notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id IN \(own))"
-        try await store.write(.edit, of: account) { db in
-            let account = db.key(account)
-            try db.run(
-                "UPDATE streams SET last_notified_at = ?1 WHERE account = ?2 AND last_notified_at > ?1",
-                [now, account]
-            )
-            // Otherwise a poll would look fresh until the clock has caught up, however long ago its last success is.
-            try db.run(
+        // Each sets the times of the account `?2` beyond `?1` back to it.
+        let limits: [(statement: String, latest: Int64)] = [
+            ("UPDATE streams SET last_notified_at = ?1 WHERE account = ?2 AND last_notified_at > ?1", now),
+            (
+                // Otherwise a poll would look fresh until the clock has caught up, however long ago its last success is.
                 """
                 UPDATE streams SET last_success = CASE WHEN last_success > ?1 THEN ?1 ELSE last_success END,
                     last_attempt = CASE WHEN last_attempt > ?1 THEN ?1 ELSE last_attempt END
                 WHERE account = ?2 AND (last_success > ?1 OR last_attempt > ?1)
-                """,
-                [local, account]
-            )
-            try db.run(
+                """, local
+            ),
+            (
                 """
                 UPDATE history SET finished_at = ?1,
                     started_at = CASE WHEN started_at > ?1 THEN ?1 ELSE started_at END
                 WHERE finished_at > ?1 AND stream_id IN \(own)
-                """,
-                [local, account]
-            )
-            try db.run(
+                """, local
+            ),
+            (
                 """
                 UPDATE notification_outbox SET created_at = ?1
                 WHERE state = 'pending' AND created_at > ?1 AND stream_id IN \(own)
-                """,
-                [now, account]
-            )
-            // Otherwise every walk would have begun before the eviction, and the tombstone would hold the cursor for
-            // ever.
-            try db.run(
+                """, now
+            ),
+            (
+                // Otherwise every walk would have begun before the eviction, and the tombstone would hold the cursor for
+                // ever.
                 """
                 UPDATE notification_outbox SET finished_at = ?1
                 WHERE state = 'evicted' AND finished_at > ?1 AND stream_id IN \(own)
-                """,
-                [now, account]
-            )
-            try db.run(
+                """, now
+            ),
+            (
                 """
                 UPDATE deliveries SET next_attempt_at = ?1 + \(delay), updated_at = ?1,
                     due_since = CASE WHEN due_since > ?1 + \(delay) THEN ?1 + \(delay) ELSE due_since END
                 WHERE state = 'pending' AND updated_at > ?1 AND \(open)
-                """,
-                [now, account]
-            )
-            try db.run(
+                """, now
+            ),
+            (
                 "UPDATE deliveries SET leased_until = ?1 WHERE state = 'pending' AND leased_until > ?1 AND \(open)",
-                [lease, account]
-            )
-            try db.run(
-                "UPDATE ack_batches SET next_attempt_at = ?1 WHERE next_attempt_at > ?1 AND stream_id IN \(own)",
-                [wait, account]
-            )
+                lease
+            ),
+            ("UPDATE ack_batches SET next_attempt_at = ?1 WHERE next_attempt_at > ?1 AND stream_id IN \(own)", wait),
+        ]
+        try await store.write(.edit, of: account) { db in
+            for (statement, latest) in limits { try db.run(statement, [latest, db.key(account)]) }
         }
     }
 }

@@ -11,15 +11,18 @@ extension StoreDeliveries {
     /// Plans the account's held deliveries again, for hours that have changed, for a zone or a clock that was set, and for an
     /// opening that passed while the agent was away.
     ///
-    /// - Parameter openings: The moments when each sink opens.
+    /// - Parameter openings: The moments when each sink opens, the present one if it is open: `first` for a notification that no
+    ///   pass has taken up, `again` for a retry or a notice.
     package func planHeld(
         of account: DID,
-        openings: [String: SinkOpening],
+        openings: [String: (first: Timestamp, again: Timestamp)],
         now: Timestamp
     ) async throws(StoreError) -> HeldState {
         try await store.perform { store throws(StoreError) in
             let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let planned = held.map { hold in (hold, moment: openings[hold.sink]?.moment(of: hold, at: now)) }
+            let planned = held.map { hold in
+                (hold, moment: openings[hold.sink].flatMap { hold.moment(of: $0, at: now) })
+            }
             if planned.contains(where: { $0.moment != nil }) {
                 try store.write(.edit, of: account) { db in
                     for case (let hold, let moment?) in planned {
@@ -54,27 +57,6 @@ extension StoreDeliveries {
     }
 }
 
-/// The moments when a sink opens; the present one if it is open.
-package struct SinkOpening: Sendable, Hashable {
-    let first: Timestamp
-    let again: Timestamp
-
-    /// - Parameters:
-    ///   - first: For a notification that no pass has taken up.
-    ///   - again: For a retry or a notice.
-    package init(first: Timestamp, again: Timestamp) { (self.first, self.again) = (first, again) }
-
-    /// The moment to which a hold moves; `nil` if it stays.
-    fileprivate func moment(of hold: Hold, at now: Timestamp) -> Timestamp? {
-        guard hold.until <= now else {
-            let opening = hold.hasBegun ? again : first
-            return opening == hold.until ? nil : opening
-        }
-        // The agent was away when the sink opened, and now it is closed again. What has begun is put off by its attempt.
-        return hold.hasBegun || again <= now ? nil : again
-    }
-}
-
 /// The notifications of an account that sinks hold.
 package enum HeldState: Sendable {
     case nothing
@@ -99,23 +81,20 @@ private struct Hold {
     /// Whether a pass has taken it up, as with a retry or a notice.
     let hasBegun: Bool
     let count: Int
+
+    /// The moment to which it moves when its sink opens; `nil` if it stays.
+    func moment(of opening: (first: Timestamp, again: Timestamp), at now: Timestamp) -> Timestamp? {
+        guard until <= now else {
+            let moment = hasBegun ? opening.again : opening.first
+            return moment == until ? nil : moment
+        }
+        // The agent was away when the sink opened, and now it is closed again. What has begun is put off by its attempt.
+        return hasBegun || opening.again <= now ? nil : opening.again
+    }
 }
 
-/// A notification that a sink held until now.
-private struct HeldDelivery {
-    let notification: Int64
-    let stream: Int64
-    let sink: String
-    /// Whether a pass has taken it up. The sink can then know it, so it is not joined.
-    let hasBegun: Bool
-}
-
-/// Notifications that become one.
-private struct HeldGroup: Hashable {
-    let notifications: [Int64]
-    /// Their streams, in the same order.
-    let streams: [Int64]
-}
+/// A notification that a sink held until now. If a pass has taken it up, the sink can know it, so it is not joined.
+private typealias HeldDelivery = (notification: Int64, stream: Int64, sink: String, hasBegun: Bool)
 
 extension DeliveryRows {
     /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. Those
@@ -298,14 +277,7 @@ extension DeliveryRows {
             ORDER BY n.id
             """,
             [db.key(account), now.milliseconds]
-        ) {
-            HeldDelivery(
-                notification: try $0["id"],
-                stream: try $0["stream_id"],
-                sink: try $0["sink"],
-                hasBegun: try $0["has_begun"]
-            )
-        }
+        ) { (try $0["id"], try $0["stream_id"], try $0["sink"], try $0["has_begun"]) }
     }
 
     fileprivate func join(
@@ -316,7 +288,9 @@ extension DeliveryRows {
     ) throws -> [OutgoingNotification] {
         var messages: [Int64: NotificationMessage] = [:]
         for id in Set(held.map(\.notification)) { messages[id] = try db.notifications.message(of: id) }
-        var sinks: [HeldGroup: [String]] = [:]
+        let streams = Dictionary(held.map { ($0.notification, $0.stream) }) { $1 }
+        // The sinks of the notifications that become one.
+        var sinks: [[Int64]: [String]] = [:]
         // The keys of the notifications that come to each sink now.
         var keys: [String: Set<String>] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
@@ -324,14 +298,14 @@ extension DeliveryRows {
             keys[sink] = taken
             for group in groups { sinks[group, default: []].append(sink) }
         }
-        let groups = sinks.sorted { $0.key.notifications.lexicographicallyPrecedes($1.key.notifications) }
+        let groups = sinks.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         return try groups.compactMap { group, sinks in
-            let parts = group.notifications.compactMap { messages[$0] }
+            let parts = group.compactMap { messages[$0] }
             let taken = sinks.reduce(into: Set<String>()) { $0.formUnion(keys[$1] ?? []) }
             let joined = HeldMessage.joining(parts, id: newID(), createdAt: now, besides: taken)
             guard let joined else { return nil }
             for sink in sinks { keys[sink, default: []].insert(joined.collapseKey) }
-            return try carry(group, joined, to: sinks.sorted(), at: now, make)
+            return try carry(group, joined, in: group.compactMap { streams[$0] }, to: sinks.sorted(), at: now, make)
         }
     }
 
@@ -339,10 +313,7 @@ extension DeliveryRows {
     private static func carried(
         among held: [HeldDelivery],
         _ messages: [Int64: NotificationMessage]
-    ) -> (groups: [HeldGroup], keys: Set<String>) {
-        func group(_ held: [HeldDelivery]) -> HeldGroup {
-            HeldGroup(notifications: held.map(\.notification), streams: held.map(\.stream))
-        }
+    ) -> (groups: [[Int64]], keys: Set<String>) {
         func canBeJoined(_ held: HeldDelivery) -> Bool {
             messages[held.notification].map(HeldMessage.canBeJoined) ?? false
         }
@@ -350,13 +321,13 @@ extension DeliveryRows {
         var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })
         // Notifications of their own: they get another key only if theirs is taken.
         var own = new.filter { !canBeJoined($0) }
-        var carried: [HeldGroup] = []
+        var carried: [[Int64]] = []
         for joined in groups(of: new.filter(canBeJoined), size: { messages[$0.notification]?.changes.count ?? 0 }) {
-            if joined.count == 1 { own += joined } else { carried.append(group(joined)) }
+            if joined.count == 1 { own += joined } else { carried.append(joined.map(\.notification)) }
         }
         for single in own {
             guard let key = messages[single.notification]?.collapseKey, !keys.insert(key).inserted else { continue }
-            carried.append(group([single]))
+            carried.append([single.notification])
         }
         return (carried, keys)
     }
@@ -378,14 +349,17 @@ extension DeliveryRows {
     }
 
     /// Stores the carrier of a group.
+    ///
+    /// - Parameter streams: Those of its notifications, in their order.
     private func carry(
-        _ group: HeldGroup,
+        _ group: [Int64],
         _ message: NotificationMessage,
+        in streams: [Int64],
         to sinks: [String],
         at now: Timestamp,
         _ make: NotificationRenewal
     ) throws -> OutgoingNotification? {
-        guard let last = group.streams.last,
+        guard let last = streams.last,
             let found = try db.row("SELECT account, server, poll FROM streams WHERE id = ?", [last])
         else { throw StoreError.damaged }
         let stream = try db.streams.stream(found)
@@ -395,7 +369,7 @@ extension DeliveryRows {
             WHERE stream_id IN (SELECT value FROM json_each(?)) AND is_offer = 1
                 AND jwt_id IN (SELECT value FROM json_each(?))
             """,
-            [jsonArray(Set(group.streams).sorted()), jsonArray(message.changes.map(\.jwtID))]
+            [jsonArray(Set(streams).sorted()), jsonArray(message.changes.map(\.jwtID))]
         )
         let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
         guard let (outgoing, shortlink) = make(whole) else { return nil }
@@ -414,7 +388,7 @@ extension DeliveryRows {
             UPDATE deliveries SET carried_by = ? WHERE state = 'pending'
                 AND notification_id IN (SELECT value FROM json_each(?)) AND sink IN (SELECT value FROM json_each(?))
             """,
-            [outgoing.id, jsonArray(group.notifications), jsonArray(sinks)]
+            [outgoing.id, jsonArray(group), jsonArray(sinks)]
         )
         return outgoing
     }
@@ -423,11 +397,6 @@ extension DeliveryRows {
 extension NotificationRows {
     /// The message of a notification; `nil` if it cannot be read.
     fileprivate func message(of notification: Int64) throws -> NotificationMessage? {
-        try db.row(
-            """
-            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?
-            """,
-            [notification]
-        ).flatMap { message($0) }
+        try db.row("\(Self.allOutgoing) WHERE n.id = ?", [notification]).flatMap { message($0) }
     }
 }

@@ -11,26 +11,12 @@ extension StoreDeliveries {
                 for (id, dueAt) in try db.notifications.stranded(of: account) {
                     // A clock that was set back must not extend a snooze.
                     let next = min(max(dueAt, now), now + NotificationAction.snoozeDuration)
-                    for sink in sinks {
-                        try db.run(
-                            """
-                            INSERT INTO deliveries (notification_id, sink, state, due_since, next_attempt_at, updated_at)
-                            VALUES (?1, ?2, 'pending', ?3, ?3, ?4)
-                            ON CONFLICT (notification_id, sink) DO UPDATE SET state = 'pending',
-                                lease = deliveries.lease + 1, leased_until = NULL,
-                                due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
-                                updated_at = excluded.updated_at, is_held = 0
-                            """,
-                            [id, sink, next.milliseconds, now.milliseconds]
-                        )
-                    }
+                    try db.notifications.insertDeliveries(of: id, to: sinks, dueAt: next, now: now)
                 }
             }
         }
     }
-}
 
-extension StoreDeliveries {
     /// Makes an account's notifications due that wait for another attempt at a sink. One that its sink's hours hold, a repetition
     /// before its time, and one that is being sent stay.
     ///

@@ -42,7 +42,7 @@ package struct StoreDeliveries: Sendable {
             else { return .stale }
             let (id, stream): (Int64, Int64) = (try open["id"], try open["stream_id"])
             let next: Timestamp
-            let state: SinkStatus.State
+            let state: DeliveryState
             var rejections = ticket.rejections
             var attempts = 1
             switch outcome {
@@ -177,7 +177,7 @@ struct DeliveryRows {
         if verdict == .dead {
             dead = try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id])
             // A notification without rows, such as a digest, is shown if one sink has it.
-            if dead.isEmpty, isAccepted, try !hasDeadRows(id, stream) { verdict = .delivered }
+            if dead.isEmpty, isAccepted, try !hasRows("state = 'dead'", of: id, stream) { verdict = .delivered }
         }
         switch verdict {
         case .waiting: return .waiting
@@ -237,11 +237,12 @@ struct DeliveryRows {
         )
     }
 
-    func hasDeadRows(_ notification: Int64, _ stream: Int64) throws -> Bool {
+    /// Whether a notification has rows of a condition, which is a fixed text, because the statement is cached.
+    func hasRows(_ condition: String, of notification: Int64, _ stream: Int64) throws -> Bool {
         try db.integer(
             """
             SELECT EXISTS (SELECT 1 FROM notification_outbox
-                WHERE state = 'dead' AND stream_id = ? AND notification_id = ?)
+                WHERE \(condition) AND stream_id = ? AND notification_id = ?)
             """,
             [stream, notification]
         ) == 1

@@ -1,17 +1,5 @@
 package import StarwatchCore
 
-package struct FoundChange: Sendable, Hashable {
-    /// The plan's handle.
-    package let plan: String
-    /// The server's name for it; `nil` if it has none.
-    package let name: String?
-
-    package init(plan: String, name: String?) {
-        self.plan = plan
-        self.name = name
-    }
-}
-
 /// The content of digests: fetched from a source, or found by a poll.
 extension StoreDigests {
     /// The newest stored content of a source; `nil` if there is none, or if it does not open. A wrong clock can have set
@@ -50,7 +38,7 @@ extension StoreDigests {
         in stream: StreamKey,
         after row: Int64?,
         since: Timestamp
-    ) async throws(StoreError) -> (changes: [FoundChange], last: Int64) {
+    ) async throws(StoreError) -> (changes: [Change], last: Int64) {
         try await store.direct(.read) { db in
             let last: Int64 = try db.value("SELECT max(id) FROM notification_outbox") ?? 0
             let found = try db.all(
@@ -64,9 +52,10 @@ extension StoreDigests {
                 """,
                 [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]
             ) { row in
-                let change = try ifReadable { try db.outbox.change(row, of: row["stream_id"]) }
+                if let change = try ifReadable({ try db.outbox.change(row, of: row["stream_id"]) }) { return change }
                 // One that does not open counts as a change of a project without a name.
-                return FoundChange(plan: try change?.plan ?? row["jwt_id"], name: change?.name)
+                let id: JWTID = try row["jwt_id"]
+                return Change(id: id, plan: id.rawValue, name: nil)
             }
             return (found, last)
         }

@@ -131,9 +131,9 @@ package struct StoreDigests: Sendable {
         now: Timestamp
     ) async throws(StoreError) -> Int? {
         try await store.write(.digest) { db in
-            let former = try db.digests.configured(DigestConfigurationKey.configuration)
+            let former = try db.digests.configured(DigestRows.configurationKey)
             guard former != json else { return nil }
-            try db.digests.configure(DigestConfigurationKey.configuration, json)
+            try db.digests.configure(DigestRows.configurationKey, json)
             guard former != nil, let event else { return nil }
             return try db.digests.enqueue([event], now)
         }

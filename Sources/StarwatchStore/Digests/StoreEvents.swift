@@ -28,13 +28,6 @@ package struct StoreEvents: Sendable {
     static let limit = 1000
     static let age = Duration.days(14)
 
-    /// Stores events. Of the heartbeats only the newest is kept.
-    ///
-    /// - Returns: The number of events dropped because of age or lack of room.
-    package func enqueue(_ events: [EventDraft], now: Timestamp) async throws(StoreError) -> Int {
-        try await store.write(.digest) { db in try db.digests.enqueue(events, now) }
-    }
-
     /// Stores a heartbeat if the last one is older than `interval`.
     ///
     /// - Returns: The number of dropped events; `nil` if no heartbeat was due.
@@ -44,14 +37,14 @@ package struct StoreEvents: Sendable {
         now: Timestamp
     ) async throws(StoreError) -> Int? {
         try await store.write(.digest) { db in
-            let stored = try db.digests.configured(DigestConfigurationKey.heartbeat)
+            let stored = try db.digests.configured(DigestRows.heartbeatKey)
             // A time in the future comes from a clock that was set back.
             if let last = stored.flatMap(Int64.init).map({ Timestamp(milliseconds: $0) }), last <= now,
                 now - last < interval
             {
                 return nil
             }
-            try db.digests.configure(DigestConfigurationKey.heartbeat, String(now.milliseconds))
+            try db.digests.configure(DigestRows.heartbeatKey, String(now.milliseconds))
             return try db.digests.enqueue([event], now)
         }
     }
@@ -134,7 +127,7 @@ package struct StoreEvents: Sendable {
 }
 
 extension DigestRows {
-    /// Stores events, then drops expired events and the oldest ones beyond the limit.
+    /// Stores events, of the heartbeats only the newest, then drops expired events and the oldest ones beyond the limit.
     ///
     /// - Returns: The number of dropped events.
     func enqueue(_ events: [EventDraft], _ now: Timestamp) throws -> Int {
@@ -155,6 +148,9 @@ extension DigestRows {
         )
     }
 
+    /// The keys of `notif_config`.
+    static let (configurationKey, heartbeatKey) = ("digests", "heartbeat_at")
+
     /// The value of a key in `notif_config`.
     func configured(_ key: String) throws -> String? { try db.value("SELECT v FROM notif_config WHERE k = ?", [key]) }
 
@@ -165,10 +161,4 @@ extension DigestRows {
             [key, value]
         )
     }
-}
-
-/// The keys of `notif_config`.
-enum DigestConfigurationKey {
-    static let configuration = "digests"
-    static let heartbeat = "heartbeat_at"
 }

@@ -7,7 +7,7 @@ struct IdentityRows {
     /// Cancels the open rows of an identity that signs out. Includes tombstones, because nothing will fetch them again.
     func close(account: DID, now: Timestamp) throws -> Int {
         var total = 0
-        try FeatureNoticeRows(db: db).withdraw(of: account)
+        try db.notifications.withdrawNotices(of: account)
         for id in try streamIDs(of: account) {
             try db.formerStates.keep(
                 rows: "state IN ('pending', 'claimed', 'evicted') AND stream_id = ?3 AND \(Schema.isOpen)",
@@ -40,11 +40,10 @@ struct IdentityRows {
             )
             total += rows
         }
-        try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM feed")
-        try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM digest_progress WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
+        for table in ["notif_contents", "notif_deliveries", "digest_progress", "plan_snapshots"] {
+            try db.run("DELETE FROM \(table) WHERE account = ?", [db.key(account)])
+        }
         db.context.record(.cancelled, total)
         return total
     }

@@ -135,7 +135,7 @@ package struct StoreIdentity: Sendable {
                 )
                 guard known == 1 else { return .unknown }
                 try db.accounts.leave(did)
-                try ExpiredRows(db: db).delete(account: account)
+                try db.identity.delete(account: account)
                 return .erased(isPurged: false)
             }
             store.context.accounts.forgetIDs()
@@ -143,24 +143,6 @@ package struct StoreIdentity: Sendable {
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
             return .erased(isPurged: try StoreStatus.emptyLog(of: store), keptCopy: kept)
-        }
-    }
-
-    /// Stores the account's `notificationPreferences`.
-    ///
-    /// - Parameter json: A JSON object. The schema rejects other texts.
-    package func setNotificationPreferences(
-        _ json: String,
-        of account: DID,
-        server: String,
-        now: Timestamp
-    ) async throws(StoreError) {
-        try await store.write(.identity, of: account) { db in
-            try db.identity.ensureSettings(account, server: server, now: now)
-            try db.run(
-                "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
-                [json, now.milliseconds, db.key(account)]
-            )
         }
     }
 }

@@ -28,12 +28,6 @@ package struct JournalEntry: Sendable, Hashable {
     }
 }
 
-/// A stored entry with its position.
-package struct StoredJournalEntry: Sendable, Hashable {
-    package let id: Int64
-    package let entry: JournalEntry
-}
-
 /// The journal: what operators did, reloads, and ends of runs. It is kept for 90 days, up to ``kept`` entries.
 package struct StoreJournal: Sendable {
     let store: Store
@@ -45,7 +39,7 @@ package struct StoreJournal: Sendable {
     package func append(_ entries: [JournalEntry]) async throws(StoreError) {
         guard !entries.isEmpty else { return }
         try await store.write(.log) { db in
-            for entry in entries { try JournalRows(db: db).append(entry) }
+            for entry in entries { try Self.append(entry, in: db) }
         }
     }
 
@@ -58,23 +52,19 @@ package struct StoreJournal: Sendable {
                 "SELECT 1 FROM journal WHERE kind = ? AND target = ?",
                 [JournalKind.runEnd.rawValue, entry.target]
             )
-            if known == nil { try JournalRows(db: db).append(entry) }
+            if known == nil { try Self.append(entry, in: db) }
             return known == nil
         }
     }
 
-    /// The newest entries in the order in which they were made.
+    /// The newest entries with their positions, in the order in which they were made.
     ///
     /// - Parameter since: Only entries since this time; `nil` for all.
-    package func list(since: Timestamp?, limit: Int) async throws(StoreError) -> [StoredJournalEntry] {
-        try await store.direct(.read) { db in try JournalRows(db: db).list(since: since, limit: limit) }
+    package func list(since: Timestamp?, limit: Int) async throws(StoreError) -> [(id: Int64, entry: JournalEntry)] {
+        try await store.direct(.read) { db in try Self.list(in: db, since: since, limit: limit) }
     }
-}
 
-private struct JournalRows {
-    let db: Session
-
-    func append(_ entry: JournalEntry) throws {
+    private static func append(_ entry: JournalEntry, in db: Session) throws {
         try db.run(
             """
             INSERT INTO journal (created_at, kind, actor, verb, target, result, detail)
@@ -85,12 +75,10 @@ private struct JournalRows {
                 entry.detail,
             ]
         )
-        try db.run(
-            "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(StoreJournal.kept))"
-        )
+        try db.run("DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(kept))")
     }
 
-    func list(since: Timestamp?, limit: Int) throws -> [StoredJournalEntry] {
+    static func list(in db: Session, since: Timestamp?, limit: Int) throws -> [(id: Int64, entry: JournalEntry)] {
         try db.all(
             """
             SELECT id, created_at, kind, actor, verb, target, result, detail FROM journal
@@ -98,18 +86,17 @@ private struct JournalRows {
             """,
             [since?.milliseconds ?? Int64.min, limit]
         ) { row in
-            StoredJournalEntry(
-                id: try row["id"],
-                entry: JournalEntry(
-                    at: try row["created_at"],
-                    try row["kind"],
-                    by: try row["actor"],
-                    verb: try row["verb"],
-                    target: try row["target"],
-                    result: try row["result"],
-                    detail: try row["detail"]
-                )
+            let id: Int64 = try row["id"]
+            let entry = JournalEntry(
+                at: try row["created_at"],
+                try row["kind"],
+                by: try row["actor"],
+                verb: try row["verb"],
+                target: try row["target"],
+                result: try row["result"],
+                detail: try row["detail"]
             )
+            return (id, entry)
         }.reversed()
     }
 }

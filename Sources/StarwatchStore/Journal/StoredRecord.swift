@@ -10,14 +10,13 @@ extension StoreError {
     }
 }
 
-package enum StoredRecord {
-    /// The entries and lines since a time, each in the order in which they were made.
-    package struct Content: Sendable {
-        package var journal: [JournalEntry] = []
-        package var lines: [LogEntry] = []
+package struct StoredRecord: Sendable {
+    /// The entries of the journal since a time, in the order in which they were made.
+    package var journal: [JournalEntry] = []
+    /// The lines of the log since that time, in the same way.
+    package var lines: [LogEntry] = []
 
-        package init() {}
-    }
+    package init() {}
 
     /// The most entries of a kind that are read.
     static let limit = 20_000
@@ -25,66 +24,24 @@ package enum StoredRecord {
     /// Reads a database.
     ///
     /// - Throws: ``StoreError`` if there is none, if it is damaged, locked or of another version.
-    package static func read(path: String, since: Timestamp) throws(StoreError) -> Content {
+    package static func read(path: String, since: Timestamp) throws(StoreError) -> StoredRecord {
         try DatabaseFile.mustExist(path: path)
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(2)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
+            var options = StoreOptions(path: path)
+            (options.reads, options.busyTimeout) = (true, .seconds(2))
+            let database = try DatabaseQueue(path: path, configuration: options.configuration)
             defer { try? database.close() }
-            return try database.unsafeRead { db in try read(db, since: since) }
+            return try database.unsafeRead { db in
+                _ = try Schema.supportedVersion(of: db)
+                let session = Session(database: db, context: SessionContext(options))
+                var (record, filter) = (StoredRecord(), LogFilter())
+                (filter.since, filter.limit) = (since, limit)
+                record.journal = try StoreJournal.list(in: session, since: since, limit: limit).map(\.entry)
+                record.lines = try StoreLogs.list(in: session, filter).map(\.entry)
+                return record
+            }
         } catch {
             throw StoreError(error)
         }
-    }
-
-    private static func read(_ db: Database, since: Timestamp) throws -> Content {
-        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        guard Schema.supported.contains(found) else {
-            throw StoreError.version(found: found, supported: Schema.supported)
-        }
-        var content = Content()
-        let arguments: StatementArguments = [since.milliseconds, limit]
-        for row in try Row.fetchAll(
-            db,
-            sql: """
-                SELECT created_at, kind, actor, verb, target, result, detail FROM journal
-                WHERE created_at >= ? ORDER BY id DESC LIMIT ?
-                """,
-            arguments: arguments
-        ).reversed() {
-            guard let at = row["created_at"] as Int64?, let actor = row["actor"] as String?,
-                let kind = (row["kind"] as String?).flatMap(JournalKind.init(rawValue:)),
-                let result = row["result"] as String?
-            else { throw StoreError.damaged }
-            content.journal.append(
-                JournalEntry(
-                    at: Timestamp(milliseconds: at),
-                    kind,
-                    by: actor,
-                    verb: row["verb"],
-                    target: row["target"],
-                    result: result,
-                    detail: row["detail"]
-                )
-            )
-        }
-        for row in try Row.fetchAll(
-            db,
-            sql: """
-                SELECT created_at, level, run_id, line FROM log_entries
-                WHERE created_at >= ? ORDER BY id DESC LIMIT ?
-                """,
-            arguments: arguments
-        ).reversed() {
-            guard let at = row["created_at"] as Int64?, let line = row["line"] as String?,
-                let level = (row["level"] as Int?).flatMap(LogLevel.init(rawValue:))
-            else { throw StoreError.damaged }
-            content.lines.append(
-                LogEntry(at: Timestamp(milliseconds: at), level: level, runID: row["run_id"], line: line)
-            )
-        }
-        return content
     }
 }

@@ -1,14 +1,6 @@
 import FoundationEssentials
 import StarwatchCore
 
-/// The result of decrypting a database.
-package struct Decryption: Sendable, Hashable {
-    /// The number of rows with values that were encrypted.
-    package var rows = 0
-    /// The number of values that did not open and are lost, by `table.column`.
-    package var lost: [String: Int] = [:]
-}
-
 /// Encrypting and decrypting an existing database. No agent may use it meanwhile, which the lock ensures.
 extension StoreKeys {
     /// Encrypts the database in one transaction, and then rewrites the file.
@@ -20,7 +12,7 @@ extension StoreKeys {
     package func encrypt(with master: MasterKey) async throws(StoreError) -> Int {
         try await store.perform { store throws(StoreError) in
             let rows = try store.write(.edit) { db in
-                let rows = CipherRows(db: db)
+                let rows = SealedRows(db: db)
                 let installation: Data? = try db.value("SELECT installation_key FROM installation")
                 guard let installation else { throw StoreError.damaged }
                 try db.vault.create(db, master, installation: installation)
@@ -34,7 +26,7 @@ extension StoreKeys {
                 try rows.replace("plan_id", in: "plan_snapshots") { db.vault.lookup($0, as: "plan") }
                 try rows.replace("token", in: "shortlinks") { db.vault.lookup($0, as: "shortlink") }
                 let count = try rows.rewrite { table, row in
-                    try zip(row.values, table.columns).map { try SealedRows(db: db).sealedForm($0, $1, of: row) }
+                    try zip(row.values, table.columns).map { try rows.sealedForm($0, $1, of: row) }
                 }
                 try db.run("UPDATE sealing SET state = 'cleaning'")
                 return count
@@ -53,11 +45,13 @@ extension StoreKeys {
     /// never stored in clear form. A value that does not open is lost, and no other.
     ///
     /// - Parameter isForced: Whether to destroy these. Without it, a database that has any is refused.
-    package func decrypt(isForced: Bool = false) async throws(StoreError) -> Decryption {
+    /// - Returns: The number of rows with values that were encrypted, and that of values that did not open and are lost, by
+    ///   `table.column`.
+    package func decrypt(isForced: Bool = false) async throws(StoreError) -> (rows: Int, lost: [String: Int]) {
         try await store.perform { store throws(StoreError) in
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
             let result = try store.write(.edit) { db in
-                let rows = CipherRows(db: db)
+                let rows = SealedRows(db: db)
                 let keys = try db.integer("SELECT count(*) FROM signing_keys WHERE state <> 'revoked'")
                 guard keys == 0 || isForced else { throw StoreError.sealed(.signingKeys) }
                 let addresses = try db.integer("SELECT count(*) FROM account_sinks")
@@ -70,9 +64,9 @@ extension StoreKeys {
                 try db.run("DELETE FROM signing_keys WHERE state <> 'revoked'")
                 try db.run("UPDATE installation SET installation_key = ?", [db.vault.installation])
                 try db.notifications.setAsideAll(store.options.now())
-                var result = Decryption()
+                var result: (rows: Int, lost: [String: Int]) = (0, [:])
                 // Before the accounts are replaced, because their stored forms select the keys.
-                result.rows = try rows.rewrite { table, row in try rows.clearValues(of: row, table, &result.lost) }
+                result.rows = try rows.rewrite { table, row in try rows.decrypted(row, table, &result.lost) }
                 try db.run("UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")
                 var nobodys: Set<String> = []
                 try rows.replaceAccounts { form in
@@ -100,10 +94,8 @@ extension StoreKeys {
     }
 }
 
-/// The stored forms of all values, in one access.
-struct CipherRows {
-    let db: Session
-
+/// The stored forms of all values.
+extension SealedRows {
     /// Replaces the accounts in every table.
     func replaceAccounts(_ form: (String) throws -> String) throws {
         // `active_identity` and `accounts` refer to `settings`.
@@ -129,12 +121,12 @@ struct CipherRows {
         for table in SealedTable.all where table.columns != [.did] {
             var last: [SQLValue]?
             while true {
-                let rows = try SealedRows(db: db).next(table, after: last, limit: 500)
+                let rows = try next(table, after: last, limit: 500)
                 for row in rows {
                     if let values = try form(table, row) {
-                        try SealedRows(db: db).write(values, into: row, of: table)
+                        try write(values, into: row, of: table)
                     } else {
-                        try SealedRows(db: db).delete(row, of: table)
+                        try delete(row, of: table)
                     }
                 }
                 count += rows.count
@@ -146,8 +138,8 @@ struct CipherRows {
     }
 
     /// The clear values of a row, as ``SealedRows/clearValues(of:_:_:)``. Marks what a later step must know of the lost ones.
-    func clearValues(of row: SealedRow, _ table: SealedTable, _ lost: inout [String: Int]) throws -> [SQLValue]? {
-        guard let (values, damaged) = try SealedRows(db: db).clearValues(of: row, table, &lost) else { return nil }
+    func decrypted(_ row: SealedRow, _ table: SealedTable, _ lost: inout [String: Int]) throws -> [SQLValue]? {
+        guard let (values, damaged) = try clearValues(of: row, table, &lost) else { return nil }
         if !damaged.isDisjoint(with: SealedColumn.ofChange) {
             // The next claim sets it aside.
             try db.run(

@@ -79,7 +79,7 @@ extension StoreKeys {
                         try ifReadable({ try db.opened(known["secret"], .signingKey, row: key.kid) }) == key.secret
                     else { return .kidUsed }
                 }
-                try KeyRows(db: db).retireSigningKeys(of: owner, but: key, grace)
+                try db.dataKeys.retireSigningKeys(of: owner, but: key, grace)
                 guard known == nil else { return .known }
                 try db.run(
                     """
@@ -110,7 +110,7 @@ extension StoreKeys {
                 guard let state = found else { return .unknown }
                 if state == .revoked { return .revokedBefore }
                 if state == .active, !isForced { return .active }
-                try KeyRows(db: db).revokeSigningKeys("kid = ?", [kid], now: now)
+                try db.dataKeys.revokeSigningKeys("kid = ?", [kid], now: now)
                 return .revoked
             }
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
@@ -130,7 +130,7 @@ extension StoreKeys {
             }
             guard due > 0 else { return 0 }
             let count = try store.write(.retention) { db in
-                try KeyRows(db: db).revokeSigningKeys(isOver, [now.milliseconds], now: now)
+                try db.dataKeys.revokeSigningKeys(isOver, [now.milliseconds], now: now)
             }
             _ = try StoreStatus.emptyLog(of: store)
             return count
@@ -138,7 +138,7 @@ extension StoreKeys {
     }
 }
 
-extension KeyRows {
+extension DataKeyRows {
     /// The signing keys without their secrets, newest first.
     func signingKeys() throws -> [KeyReport.SigningKey] {
         try db.all(

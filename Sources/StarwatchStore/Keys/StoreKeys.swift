@@ -42,7 +42,7 @@ package struct StoreKeys: Sendable {
                     createdAt: try row["created_at"]
                 )
             }
-            report.signingKeys = try KeyRows(db: db).signingKeys()
+            report.signingKeys = try db.dataKeys.signingKeys()
             return report
         }
     }
@@ -83,7 +83,7 @@ package struct StoreKeys: Sendable {
         try await store.perform { store throws(StoreError) in
             guard store.context.mustReseal else { return Resealing() }
             let step: (pass: ResealPass?, rows: Int) = try store.write(.retention) { db in
-                let keys = KeyRows(db: db)
+                let keys = db.dataKeys
                 var pass = try db.context.resealPass ?? keys.beginReseal()
                 let table = SealedTable.all[pass.table]
                 let rows = try SealedRows(db: db).next(table, after: pass.last, limit: limit)
@@ -169,10 +169,7 @@ package struct StoreKeys: Sendable {
     }
 }
 
-/// The keys, in one access.
-struct KeyRows {
-    let db: Session
-
+extension DataKeyRows {
     func beginReseal() throws -> ResealPass {
         let total = try SealedTable.all.reduce(0) { try $0 + db.integer("SELECT count(*) FROM \($1.name)") }
         return ResealPass(retiring: db.vault.ring?.retiring ?? [], total: total)

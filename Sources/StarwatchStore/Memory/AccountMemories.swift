@@ -96,10 +96,7 @@ struct LateWrites: Sendable {
     private(set) var windows: [DID: SpentWindow] = [:]
 
     /// A request window, and the time of the account's last counted request.
-    struct SpentWindow: Sendable {
-        let bytes: [UInt8]
-        let spentAt: Timestamp
-    }
+    typealias SpentWindow = (bytes: [UInt8], spentAt: Timestamp)
 
     var isEmpty: Bool { cycles.isEmpty && windows.isEmpty }
 

@@ -26,7 +26,7 @@ package struct PollState: Sendable, Hashable {
     /// Whether evicted rows must be fetched again.
     package let hasTombstones: Bool
     /// The newest rows, which the overlap fetches again; empty while there are tombstones.
-    package let known: Set<JWTID>
+    package internal(set) var known: Set<JWTID> = []
 
     /// Whether committing `changes` and the move of the cursor would change nothing.
     package func knows(_ changes: [FetchedChange], upTo move: CursorMove) -> Bool {

@@ -97,24 +97,3 @@ extension StoreNotifications {
         }
     }
 }
-
-/// The rows of notices about features.
-struct FeatureNoticeRows {
-    let db: Session
-
-    /// Withdraws undelivered notices from an identity that signs out. They are created again when it returns.
-    func withdraw(of account: DID) throws {
-        let open = """
-            (SELECT token FROM notifications n WHERE state = 'open'
-                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE notification_id = n.id AND state = 'ok'))
-            """
-        let tokens: [String] = try db.values(
-            "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
-            [db.key(account)]
-        )
-        for token in tokens {
-            try db.run("UPDATE feature_notices SET finished_at = NULL WHERE token = ?", [token])
-            try db.run("DELETE FROM notifications WHERE token = ?", [token])
-        }
-    }
-}

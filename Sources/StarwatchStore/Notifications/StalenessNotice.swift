@@ -36,14 +36,8 @@ extension StoreNotifications {
     /// The account's streams with a current notice, except the `known` ones.
     package func staleStreams(of account: DID, except known: [StreamKey]) async throws(StoreError) -> [StreamKey] {
         try await store.direct(.read) { db in
-            try db.all(
-                """
-                SELECT account, server, poll FROM streams s
-                WHERE account = ? AND EXISTS (SELECT 1 FROM staleness_notices WHERE stream_id = s.id) ORDER BY id
-                """,
-                [db.key(account)]
-            ) { try db.streams.stream($0) }
-            .filter { !known.contains($0) }
+            try db.streams.list(of: account, with: "staleness_notices WHERE stream_id = s.id")
+                .filter { !known.contains($0) }
         }
     }
 

@@ -17,13 +17,15 @@ package struct StoreNotifications: Sendable {
     ) async throws(StoreError) -> [StoredNotification] {
         try await store.direct(.read) { db in
             guard let change else {
-                return try ActionRows(db: db).list(
+                return try Self.list(
+                    in: db,
                     of: account,
                     "n.id < ?2 ORDER BY n.id DESC LIMIT ?3",
                     [before ?? .max, limit]
                 )
             }
-            return try ActionRows(db: db).list(
+            return try Self.list(
+                in: db,
                 of: account,
                 """
                 n.id < ?2 AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
@@ -38,7 +40,7 @@ package struct StoreNotifications: Sendable {
 
     /// The account's notification with this id; `nil` if there is none.
     package func find(_ id: String, of account: DID) async throws(StoreError) -> StoredNotification? {
-        try await store.direct(.read) { db in try ActionRows(db: db).list(of: account, "n.token = ?2", [id]).first }
+        try await store.direct(.read) { db in try Self.list(in: db, of: account, "n.token = ?2", [id]).first }
     }
 
     /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
@@ -69,7 +71,7 @@ package struct StoreNotifications: Sendable {
     ) async throws(StoreError) -> ActionResult {
         try await store.write(.edit, of: account) { db in
             guard try db.identity.isActive(account),
-                let notification = try ActionRows(db: db).list(of: account, "n.token = ?2", [id]).first
+                let notification = try Self.list(in: db, of: account, "n.token = ?2", [id]).first
             else { return .unknown }
             guard let message = NotificationMessage(json: notification.payload),
                 message.actions.contains(action.rawValue)
@@ -81,7 +83,7 @@ package struct StoreNotifications: Sendable {
             var repetition: String?
             if action == .snooze {
                 guard !sinks.isEmpty else { return .noSinks }
-                repetition = try ActionRows(db: db).repeated(notification, message, to: sinks, now: now)
+                repetition = try Self.repeated(in: db, notification, message, to: sinks, now: now)
             }
             try db.run(
                 "INSERT INTO notification_actions (notification_id, action, done_at, repetition) VALUES (?, ?, ?, ?)",
@@ -92,12 +94,10 @@ package struct StoreNotifications: Sendable {
     }
 }
 
-/// The notifications that persons see and act on, in one access.
-struct ActionRows {
-    let db: Session
-
+extension StoreNotifications {
     /// Stores a copy of the notification for delivery after the snooze.
-    func repeated(
+    private static func repeated(
+        in db: Session,
         _ notification: StoredNotification,
         _ message: NotificationMessage,
         to sinks: [String],
@@ -105,42 +105,32 @@ struct ActionRows {
     ) throws -> String {
         let first = notification.repeats ?? notification.id
         // A notification is snoozed at most once, so the next id is free.
-        let id = RepetitionID.make(of: notification.id, number: 1)
-        func owner() throws -> String? {
-            try db.value(
-                "SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
-                [notification.row]
-            )
-        }
-        let row = try db.inserted(
-            """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
-                created_at, repeats)
-            SELECT ?1, stream_id, 'open', kind, row_count, ?2, ?3, ?4, run_id, ?5, ?6
-            FROM notifications WHERE id = ?7 RETURNING id
-            """,
-            [
-                id, try db.sealed(notification.title, .notificationTitle, of: try owner(), row: id),
-                try db.sealed(notification.body, .notificationBody, of: try owner(), row: id),
-                try db.sealed(
-                    message.repeated(id: id, of: first).json(),
-                    .notificationPayload,
-                    of: try owner(),
-                    row: id
-                ), now.milliseconds, first, notification.row,
-            ]
+        let id = StoredNotification.idOfRepetition(of: notification.id)
+        let stored = try db.row("SELECT stream_id, run_id FROM notifications WHERE id = ?", [notification.row])
+        guard let stored else { throw StoreError.damaged }
+        let repetition = OutgoingNotification(
+            id: id,
+            runID: try stored["run_id"],
+            poll: notification.poll.rawValue,
+            group: notification.group,
+            count: notification.count,
+            text: (notification.title, notification.body),
+            payload: message.repeated(id: id, of: first).json()
         )
-        try db.notifications.insertDeliveries(
-            of: row,
-            to: sinks,
-            dueAt: now + NotificationAction.snoozeDuration,
-            now: now
-        )
+        let row = try db.notifications.insert(repetition, try stored["stream_id"], now)
+        try db.run("UPDATE notifications SET repeats = ? WHERE id = ?", [first, row])
+        let due = now + NotificationAction.snoozeDuration
+        try db.notifications.insertDeliveries(of: row, to: sinks, dueAt: due, now: now)
         return id
     }
 
     /// The account's notifications that match a condition, whose arguments begin with `?2`.
-    func list(of account: DID, _ condition: String, _ arguments: SQLArguments) throws -> [StoredNotification] {
+    private static func list(
+        in db: Session,
+        of account: DID,
+        _ condition: String,
+        _ arguments: SQLArguments
+    ) throws -> [StoredNotification] {
         try db.all(
             """
             SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
@@ -165,13 +155,13 @@ struct ActionRows {
                     ?? [],
                 createdAt: try row["created_at"],
                 repeats: try row["repeats"],
-                actions: try actions(of: id),
+                actions: try actions(in: db, of: id),
                 deliveries: try db.deliveries.list(of: id)
             )
         }
     }
 
-    private func actions(of notification: Int64) throws -> [ActionRecord] {
+    private static func actions(in db: Session, of notification: Int64) throws -> [ActionRecord] {
         try db.all(
             """
             SELECT action, done_at, repetition FROM notification_actions WHERE notification_id = ?

@@ -45,17 +45,16 @@ package enum ActionResult: Sendable, Hashable {
     case noSinks
 }
 
-/// Creates the ids of repetitions.
-package enum RepetitionID {
-    /// The id of a notification's `number`-th repetition, in the same form and deterministic.
+extension StoredNotification {
+    /// The id of a notification's repetition, in the same form and deterministic.
     ///
     /// Ids are random numbers of 128 bits, so the following number is practically free.
-    package static func make(of first: String, number: Int) -> String {
+    static func idOfRepetition(of first: String) -> String {
         let digits = Array(first.utf8.suffix(32))
         guard digits.count == 32, let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
             let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
-        else { return "\(first)_\(number)" }
-        let (sum, carries) = low.addingReportingOverflow(UInt64(number))
+        else { return "\(first)_1" }
+        let (sum, carries) = low.addingReportingOverflow(1)
         return String(first.dropLast(32)) + String(carries ? high &+ 1 : high, width: 16, radix: 16)
             + String(sum, width: 16, radix: 16)
     }
@@ -63,10 +62,8 @@ package enum RepetitionID {
 
 /// The state of one notification at one sink.
 package struct SinkStatus: Sendable, Hashable {
-    package typealias State = DeliveryState
-
     package let sink: String
-    package let state: State
+    package let state: DeliveryState
     package let attempts: Int
     package let rejections: Int
     /// The time of the next attempt while the state is pending.

@@ -108,14 +108,7 @@ private struct DiscardedRows {
     /// - Parameter notifications: The notifications with their streams.
     private func renew(_ notifications: [Int64: Int64], with condition: String, isLost: Bool) throws {
         for (notification, stream) in notifications.sorted(by: { $0.key < $1.key }) {
-            let hasRows = try db.integer(
-                """
-                SELECT EXISTS (SELECT 1 FROM notification_outbox
-                    WHERE \(condition) AND stream_id = ? AND notification_id = ?)
-                """,
-                [stream, notification]
-            )
-            if hasRows == 1 {
+            if try db.deliveries.hasRows(condition, of: notification, stream) {
                 try db.notifications.renew(notification, of: stream, now, make)
             } else {
                 try db.notifications.cancel(notification, isLost: isLost, now)

@@ -120,42 +120,31 @@ struct FormerStates {
     }
 
     private func list(_ condition: String, _ id: Int64) throws -> [FormerState] {
-        let found: [(fetch: Int64?, state: (PageOrigin?) throws -> FormerState?)] = try db.all(
+        try db.all(
             """
             SELECT f.fetch_id, f.stored_at, f.state, f.ended_at, f.sink, f.reason, f.step, f.at,
                 (SELECT token FROM notifications n WHERE n.id = f.notification_id) AS token
             FROM former_states f WHERE \(condition) ORDER BY f.id LIMIT \(Self.listLimit)
             """,
             [id]
-        ) { row in
-            let (fetch, stored): (Int64?, Timestamp?) = (try row["fetch_id"], try row["stored_at"])
-            let (state, ended): (String?, Timestamp?) = (try row["state"], try row["ended_at"])
+        ) { row -> FormerState? in
+            let (fetch, storedAt): (Int64?, Timestamp?) = (try row["fetch_id"], try row["stored_at"])
+            let (state, endedAt): (String?, Timestamp?) = (try row["state"], try row["ended_at"])
             let (sinks, reason): (String?, String?) = (try row["sink"], try row["reason"])
-            let (step, at): (String, Timestamp) = (try row["step"], try row["at"])
-            let token: String? = try row["token"]
-            return (
-                fetch,
-                { page in
-                    // A later version can know other steps.
-                    FormerState.Departure(rawValue: step).map {
-                        FormerState(
-                            notification: token,
-                            page: page,
-                            storedAt: stored,
-                            state: state,
-                            endedAt: ended,
-                            sinks: (sinks ?? "").split(separator: ",").map(String.init).sorted(),
-                            reason: reason,
-                            step: $0,
-                            at: at
-                        )
-                    }
-                }
+            // A later version can know other steps.
+            guard let step = FormerState.Departure(rawValue: try row["step"]) else { return nil }
+            return FormerState(
+                notification: try row["token"],
+                page: try fetch.flatMap { try db.outbox.pages("id = ?", [$0]).first },
+                storedAt: storedAt,
+                state: state,
+                endedAt: endedAt,
+                sinks: (sinks ?? "").split(separator: ",").map(String.init).sorted(),
+                reason: reason,
+                step: step,
+                at: try row["at"]
             )
-        }
-        return try found.compactMap { fetch, state in
-            try state(fetch.flatMap { try PageRows(db: db).list("id = ?", [$0]).first })
-        }
+        }.compactMap(\.self)
     }
 
     /// Deletes the states of an account's changes and notifications.

@@ -88,12 +88,6 @@ struct OutboxRows {
     }
 }
 
-/// A row and its state at every sink.
-package struct OutboxDetail: Sendable, Hashable {
-    package let row: OutboxRow
-    package let deliveries: [SinkStatus]
-}
-
 /// A filter for rows. A `nil` property does not restrict.
 package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?

@@ -88,13 +88,7 @@ package struct PageCommit: Sendable, Hashable {
     }
 }
 
-package enum PageCommitResult: Sendable, Hashable {
-    case committed(PageCommitCounts)
-    /// Nothing was written. The identity or its interests changed since the cycle began, or another poll detected a
-    /// change of the server's dialect.
-    case stale
-}
-
+/// The numbers of what a page's commit did.
 package struct PageCommitCounts: Sendable, Hashable {
     /// The number of processed items: all, or those before the first one without room.
     package internal(set) var handled = 0

@@ -4,14 +4,17 @@ extension StoreOutbox {
     /// Stores a page: new rows, ledger, fetch cursor and walk, in one transaction.
     ///
     /// Stops before the first item without room. The remaining items are not counted and stay on the server.
-    package func commit(page: PageCommit) async throws(StoreError) -> PageCommitResult {
+    ///
+    /// - Returns: `nil` if nothing was written: the identity or its interests changed since the cycle began, or another poll
+    ///   detected a change of the server's dialect.
+    package func commit(page: PageCommit) async throws(StoreError) -> PageCommitCounts? {
         try await store.write(.commit, of: page.stream) { db, id in
             guard try db.identity.isCurrent(page.stream.account, generation: page.expectedGeneration),
                 try db.streams.understands(page.idKind, of: id),
                 try db.stars.isWanted(page.stream, page.expectedInterests)
-            else { return .stale }
+            else { return nil }
             var insertion = try PageInsertion(page, id, db)
-            return .committed(try insertion.run())
+            return try insertion.run()
         }
     }
 }
@@ -24,15 +27,15 @@ struct PageInsertion {
     /// The id of the stored page; `nil` if its request is not known.
     private let fetch: Int64?
     private var snapshots: PlanSnapshots
-    private var check: SuppressionCheck
+    /// The streams of the overlapping polls, read at the first new row.
+    private var others: [Int64]?
     private var room: Int
     private var counts = PageCommitCounts()
 
     fileprivate init(_ page: PageCommit, _ stream: Int64, _ db: Session) throws {
         (self.page, self.stream, self.db) = (page, stream, db)
-        fetch = try page.origin == nil ? nil : PageRows(db: db).nextID()
+        fetch = try page.origin == nil ? nil : db.outbox.nextPageID()
         snapshots = PlanSnapshots(page.stream, db)
-        check = SuppressionCheck(page)
         room = page.room
     }
 
@@ -40,13 +43,13 @@ struct PageInsertion {
         try insert()
         // A page without new rows has no story.
         if let fetch, let origin = page.origin, counts.inserted + counts.refetched > 0 {
-            try PageRows(db: db).store(origin, fetch, runID: page.runID)
+            try db.outbox.store(origin, fetch, runID: page.runID)
         }
         for fetched in page.seenOnly { try snapshots.keep(fetched, db) }
         try snapshots.store(db)
         var delta = Ledger()
         if page.disposition != .bootstrap {
-            counts.quarantined = try QuarantineRows(db: db).record(page, of: stream)
+            counts.quarantined = try db.outbox.quarantine(page, of: stream)
             delta = book()
         }
         db.context.record(.refetched, counts.refetched)
@@ -115,7 +118,7 @@ struct PageInsertion {
                     continue
                 }
             }
-            if try meet(fetched) == .outOfRoom {
+            guard try meet(fetched) else {
                 counts.outOfRoom = true
                 counts.handled -= 1
                 return
@@ -131,7 +134,7 @@ struct PageInsertion {
         counts.inserted += 1
         counts.lastHandled = change.id
         if page.disposition == .announce {
-            if let reason = try check.reason(for: fetched, db) {
+            if let reason = try suppression(of: fetched) {
                 try db.outbox.suppress(change.id, of: stream, reason, page.now)
                 counts.suppressed += 1
             } else {
@@ -144,17 +147,24 @@ struct PageInsertion {
         try snapshots.keep(fetched, db)
     }
 
-    /// The effect of a change that was not inserted.
-    private enum Meeting {
-        case known
-        /// A tombstone or a cancelled row is pending again, or is finished because another poll has announced the change.
-        case changed
-        /// The change needs room, and there is none.
-        case outOfRoom
+    /// The reason why a change is not announced; `nil` if it is.
+    private mutating func suppression(of change: FetchedChange) throws -> RowReason? {
+        if change.isOwn { return .own }
+        let found =
+            try others
+            ?? page.overlapping.filter { $0 != page.stream.poll }.compactMap { poll in
+                let (account, server) = (page.stream.account, page.stream.server)
+                return try db.streams.knownID(of: StreamKey(account: account, server: server, poll: poll))
+            }
+        others = found
+        return try found.contains { try db.outbox.announces(change.id, in: $0) } ? .announced : nil
     }
 
-    /// Handles a change whose row exists, or that has no room.
-    private mutating func meet(_ fetched: FetchedChange) throws -> Meeting {
+    /// Handles a change whose row exists, or that has no room. A tombstone or a cancelled row becomes pending again, or ends
+    /// because another poll has announced the change.
+    ///
+    /// - Returns: `false` if the change needs room, and there is none.
+    private mutating func meet(_ fetched: FetchedChange) throws -> Bool {
         let change = fetched.change
         let row = try db.row(
             """
@@ -163,17 +173,17 @@ struct PageInsertion {
             """,
             [stream, change.id.rawValue]
         )
-        guard let row else { return .outOfRoom }
+        guard let row else { return false }
         let (isTombstone, isCancelled): (Bool, Bool) = (try row["is_tombstone"], try row["is_cancelled"])
-        guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
-        if let reason = try check.reason(for: fetched, db) {
+        guard page.disposition == .announce, isTombstone || isCancelled else { return true }
+        if let reason = try suppression(of: fetched) {
             try keepFormer(change.id, as: .suppressed)
             try db.outbox.suppress(change.id, of: stream, reason, page.now)
             counts.settled += 1
             if isCancelled { counts.settledCancelled += 1 }
-            return .changed
+            return true
         }
-        guard room > 0 else { return .outOfRoom }
+        guard room > 0 else { return false }
         try keepFormer(change.id, as: .returned)
         let name = try snapshots.name(for: fetched, db)
         try reopen(change, name: name)
@@ -183,7 +193,7 @@ struct PageInsertion {
             counts.reopened += 1
             try snapshots.keep(fetched, db)
         }
-        return .changed
+        return true
     }
 
     private func keepFormer(_ id: JWTID, as step: FormerState.Departure) throws {

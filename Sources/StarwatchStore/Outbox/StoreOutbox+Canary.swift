@@ -1,17 +1,13 @@
 package import StarwatchCore
 
-/// The synthetic changes of a stream.
-package struct CanaryState: Sendable, Hashable {
-    /// The creation of the last one, by the server's clock; `nil` before the first one.
-    package let lastSent: Timestamp?
-    /// The creation of the last one that every sink has accepted and that is acknowledged; `nil` if none is kept.
-    package let lastArrival: Timestamp?
-    /// Whether one waits for delivery or for its acknowledgement.
-    package let isUnderway: Bool
-}
-
 extension StoreOutbox {
-    package func canary(of stream: StreamKey) async throws(StoreError) -> CanaryState {
+    /// The synthetic changes of a stream.
+    ///
+    /// - Returns: The creation of the last one, by the server's clock; that of the last one that every sink has accepted and that
+    ///   is acknowledged, if it is kept; and whether one waits for delivery or for its acknowledgement.
+    package func canary(
+        of stream: StreamKey
+    ) async throws(StoreError) -> (lastSent: Timestamp?, lastArrival: Timestamp?, isUnderway: Bool) {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
@@ -23,11 +19,7 @@ extension StoreOutbox {
                 [db.key(stream.account), stream.server, stream.poll.rawValue]
             )
             guard let row else { throw StoreError.damaged }
-            return CanaryState(
-                lastSent: try row["sent"],
-                lastArrival: try row["arrived"],
-                isUnderway: try row["underway"] as Int > 0
-            )
+            return (try row["sent"], try row["arrived"], try row["underway"] as Int > 0)
         }
     }
 

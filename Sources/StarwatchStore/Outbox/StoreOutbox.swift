@@ -37,8 +37,8 @@ package struct StoreOutbox: Sendable {
         try await store.direct(.read, of: stream) { db, id in try db.outbox.countsByStream(id)[id] ?? [:] }
     }
 
-    /// One row with its deliveries; `nil` if there is none.
-    package func row(_ id: Int64) async throws(StoreError) -> OutboxDetail? {
+    /// One row and its state at every sink; `nil` if there is none.
+    package func row(_ id: Int64) async throws(StoreError) -> (row: OutboxRow, deliveries: [SinkStatus])? {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
@@ -48,10 +48,7 @@ package struct StoreOutbox: Sendable {
                 [id]
             )
             guard let row else { return nil }
-            return OutboxDetail(
-                row: try OutboxRow(row, db),
-                deliveries: try db.deliveries.list(of: row["notification_id"])
-            )
+            return (try OutboxRow(row, db), try db.deliveries.list(of: row["notification_id"]))
         }
     }
 
@@ -204,20 +201,18 @@ extension OutboxRows {
         return found
     }
 
-    /// The ages of rows. Queried by stream and by notification, because indexes answer that.
-    func ages() throws -> OutboxAges {
-        OutboxAges(
-            oldestPending: try db.value(
-                """
-                SELECT min(created_at) FROM (
-                    SELECT (SELECT min(created_at) FROM notification_outbox INDEXED BY idx_outbox_priority
-                        WHERE state = 'pending' AND stream_id = s.id) AS created_at FROM streams s
-                    UNION ALL
-                    SELECT (SELECT min(created_at) FROM notification_outbox
-                        WHERE state = 'claimed' AND notification_id = n.id) FROM notifications n WHERE n.state = 'open')
-                """
-            ),
-            oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")
+    /// The creation time of the oldest row that is pending or claimed. Queried by stream and by notification, because indexes
+    /// answer that.
+    func oldestPending() throws -> Timestamp? {
+        try db.value(
+            """
+            SELECT min(created_at) FROM (
+                SELECT (SELECT min(created_at) FROM notification_outbox INDEXED BY idx_outbox_priority
+                    WHERE state = 'pending' AND stream_id = s.id) AS created_at FROM streams s
+                UNION ALL
+                SELECT (SELECT min(created_at) FROM notification_outbox
+                    WHERE state = 'claimed' AND notification_id = n.id) FROM notifications n WHERE n.state = 'open')
+            """
         )
     }
 
@@ -244,10 +239,7 @@ extension OutboxRows {
 
     /// Whether the text of a notification opens; also true if there is no such notification any more.
     private func opens(_ notification: Int64) throws -> Bool {
-        let found = try db.row(
-            "SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
-            [notification]
-        )
+        let found = try db.row("\(NotificationRows.allOutgoing) WHERE n.id = ?", [notification])
         guard let found else { return true }
         let text = try ifReadable { try db.notifications.outgoing(found) }
         return text.map { !Unreadable.isAmong([$0.title, $0.body]) } ?? false

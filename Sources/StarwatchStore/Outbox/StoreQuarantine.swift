@@ -93,21 +93,18 @@ package struct StoreQuarantine: Sendable {
     }
 }
 
-/// The quarantined items, in one access.
-struct QuarantineRows {
-    let db: Session
-
+extension OutboxRows {
     /// The largest number of items of a stream. A server that sends nothing valid would fill the disk.
     private static let quarantineLimit = 1000
 
     /// Records the rejected items of a page, and forgets those that the server has repaired.
     ///
     /// - Returns: The items that were not known.
-    func record(_ page: PageCommit, of stream: Int64) throws -> [RefusedItem] {
+    func quarantine(_ page: PageCommit, of stream: Int64) throws -> [RefusedItem] {
         try release(page.changes, of: stream)
         var new: [RefusedItem] = []
         for item in page.refused.suffix(Self.quarantineLimit) {
-            let issues = item.issues.map { Issue(path: $0.path, problem: $0.problem.rawValue) }
+            let issues = item.issues.map { ["path": $0.path, "problem": $0.problem.rawValue] }
             let times = try db.integer(
                 """
                 INSERT INTO quarantine
@@ -147,7 +144,7 @@ struct QuarantineRows {
     }
 
     /// The number of quarantined items of active accounts that nobody discarded.
-    func count() throws -> Int {
+    func quarantinedCount() throws -> Int {
         try db.integer(
             """
             SELECT count(*) FROM quarantine q JOIN streams s ON s.id = q.stream_id
@@ -157,23 +154,20 @@ struct QuarantineRows {
     }
 }
 
-private struct Issue: Codable {
-    let path: String
-    let problem: String
-}
-
 extension QuarantinedItem {
     fileprivate init(_ row: SQLRow, _ db: Session) throws {
         let stored: String = try row["issues"]
-        let issues = try? JSONDecoder().decode([Issue].self, from: Data(stored.utf8))
+        let issues = try? JSONDecoder().decode([[String: String]].self, from: Data(stored.utf8))
         guard let issues else { throw StoreError.damaged }
         id = try row["id"]
         stream = try db.streams.stream(row)
         jwtID = try row["jwt_id"]
         violation = try row["kind"]
         self.issues = try issues.map { issue in
-            guard let problem = ValidationIssue.Fault(rawValue: issue.problem) else { throw StoreError.damaged }
-            return ValidationIssue(path: issue.path, problem: problem)
+            guard let path = issue["path"], let problem = issue["problem"].flatMap(ValidationIssue.Fault.init) else {
+                throw StoreError.damaged
+            }
+            return ValidationIssue(path: path, problem: problem)
         }
         page = try row["page"]
         runID = try row["run_id"]

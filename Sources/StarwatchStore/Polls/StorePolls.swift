@@ -76,7 +76,7 @@ package struct StorePolls: Sendable {
                     """,
                     [now.milliseconds, top?.rawValue, id]
                 )
-                if let top { _ = try db.watermark(of: stream).swap(expected: nil, new: top, now) }
+                if let top { _ = try db.acknowledgements.swap(stream, expected: nil, new: top, now) }
                 if let cycle { try db.streams.finish(cycle, of: id) }
                 return true
             }
@@ -164,7 +164,7 @@ extension AccountMemories {
     }
 }
 
-/// The streams of polls, in one access.
+/// The streams of polls and the request windows of their accounts, in one access.
 struct StreamRows {
     let db: Session
 
@@ -183,6 +183,16 @@ struct StreamRows {
     /// The stream in the columns `account`, `server` and `poll`.
     func stream(_ row: SQLRow) throws -> StreamKey {
         StreamKey(account: try db.account(row["account"]), server: try row["server"], poll: try row["poll"])
+    }
+
+    /// The streams `s` of an account that have rows.
+    ///
+    /// - Parameter rows: A table and the condition of its rows.
+    func list(of account: DID, with rows: String) throws -> [StreamKey] {
+        try db.all(
+            "SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS (SELECT 1 FROM \(rows)) ORDER BY id",
+            [db.key(account)]
+        ) { try stream($0) }
     }
 
     /// The row id of a stream; `nil` if it is not stored.
@@ -250,7 +260,7 @@ struct StreamRows {
             try finish(cycle, of: db.context.accounts.look(at: stream.account, { $0.id(of: stream) }) ?? id(of: stream))
         }
         for (account, window) in late.windows where try isHeld(account) {
-            try db.windows.set(window.bytes, of: account, spentAt: window.spentAt, isServed: true)
+            try setWindow(window.bytes, of: account, spentAt: window.spentAt, isServed: true)
         }
     }
 

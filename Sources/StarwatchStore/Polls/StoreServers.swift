@@ -114,7 +114,7 @@ extension StreamRows {
         let streams: [Int64] = try db.values("SELECT id FROM streams WHERE server = ?", [server])
         for stream in streams {
             try db.outbox.cancelTombstones(of: stream, now)
-            let acknowledged = try AcknowledgementRows(db: db).acknowledgeAll(of: stream, now)
+            let acknowledged = try db.acknowledgements.acknowledgeAll(of: stream, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
             try db.ledger.add(acknowledged, as: \.acknowledged, to: stream)
             db.context.record(.acknowledged, acknowledged)

@@ -2,11 +2,6 @@ package import StarwatchCore
 
 /// The request windows of accounts.
 extension StorePolls {
-    /// The stored request window of an account; `nil` if there is none.
-    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
-        try await store.direct(.read) { db in try db.windows.window(of: account) }
-    }
-
     /// The request window with which work for an account begins.
     ///
     /// The first call after a claim gets the requests that the lease counts. Those that can have gone before it are counted once
@@ -22,7 +17,7 @@ extension StorePolls {
         return try await store.perform { store throws(StoreError) in
             let hasLease = store.memory.accounts.lease(of: account) != nil
             let (stored, hasOthers) = try store.direct(.read) { db in
-                (try db.windows.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
+                (try db.streams.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
             }
             // After the read, which can fail.
             let hasUncounted = store.memory.accounts.change(account) { $0.takeUncounted() } ?? hasOthers
@@ -53,28 +48,25 @@ extension StorePolls {
                     [window.blob, spentAt.milliseconds, db.key(account)]
                 )
             }
-            try db.windows.set(window, of: account, spentAt: spentAt)
+            try db.streams.setWindow(window, of: account, spentAt: spentAt)
         }
     }
 
     /// Notes the request window of a served account whose visit ends, without making the caller wait. It is stored with the
     /// release, and at most a second late. After a crash before that, the lease counts its requests.
     package func recordRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) {
-        let spent = LateWrites.SpentWindow(bytes: window, spentAt: spentAt)
-        if store.memory.accounts.write(later: spent, of: account) { storeLater() }
+        if store.memory.accounts.write(later: (window, spentAt), of: account) { storeLater() }
     }
 }
 
-/// The request windows of accounts, in one access.
-struct WindowRows {
-    let db: Session
-
+extension StreamRows {
+    /// The stored request window of an account; `nil` if there is none.
     func window(of account: DID) throws -> [UInt8]? {
         try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
     }
 
     /// - Parameter isServed: `true` to store nothing of an account that is no longer served.
-    func set(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
+    func setWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
         try db.run(
             """
             INSERT INTO request_windows (account, window, spent_at) SELECT ?1, ?2, ?3

@@ -22,48 +22,56 @@ extension StreamRows {
             [id]
         )
         guard let row else { throw StoreError.damaged }
-        let found = FoundState(
-            id: id,
-            stream: stream,
-            generation: try row["generation"],
-            open: try db.outbox.openCount(of: stream.account),
-            row: try StoredState(row)
+        var state = try PollState(
+            row,
+            generation: row["generation"],
+            open: db.outbox.openCount(of: stream.account),
+            maxUndelivered: maxUndelivered
         )
-        return found.state(known: try known(of: id, at: found.row.knownFrom), maxUndelivered: maxUndelivered)
+        state.known = Set(try known(of: id, at: state.knownFrom))
+        return state
     }
 
     /// The states of the streams of accounts, for their visits.
     ///
     /// One statement for all: each costs as much as ten rows.
-    func states(of accounts: [String: StreamOwner], maxUndelivered: Int) throws -> [Known] {
-        let found = try db.all(
+    ///
+    /// - Parameter accounts: The accounts by their stored forms, with the numbers of their pending and claimed rows.
+    func states(
+        of accounts: [String: (did: DID, generation: Int, open: Int)],
+        maxUndelivered: Int
+    ) throws -> [Known] {
+        let found: [Known] = try db.all(
             """
             SELECT s.id, s.account, s.server, s.poll, \(Self.columns)
             FROM json_each(?) j JOIN streams s ON s.account = j.value \(Self.watermarks)
             """,
             [jsonArray(Array(accounts.keys))]
-        ) { row -> FoundState in
+        ) { row in
             let id: Int64 = try row["id"]
             guard let account = accounts[try row["account"]] else { throw StoreError.damaged }
-            return FoundState(
-                id: id,
-                stream: StreamKey(account: account.did, server: try row["server"], poll: try row["poll"]),
+            let stream = StreamKey(account: account.did, server: try row["server"], poll: try row["poll"])
+            let state = try PollState(
+                row,
                 generation: account.generation,
                 open: account.open,
-                row: try StoredState(row)
+                maxUndelivered: maxUndelivered
             )
+            return (stream, id, state)
         }
         let known = try known(of: found)
-        return found.map {
-            ($0.stream, $0.id, $0.state(known: known[$0.id] ?? [], maxUndelivered: maxUndelivered))
+        return found.map { stream in
+            var stream = stream
+            stream.state.known = Set(known[stream.id] ?? [])
+            return stream
         }
     }
 
     /// The rows of streams that the overlap fetches again, as ``known(of:at:)`` returns those of one.
-    private func known(of found: [FoundState]) throws -> [Int64: [JWTID]] {
+    private func known(of found: [Known]) throws -> [Int64: [JWTID]] {
         // The oldest id, which has 26 characters, and then the stream's.
-        let starts = found.compactMap { state in
-            state.row.knownFrom.map { Self.oldest($0).rawValue + "\(state.id)" }
+        let starts = found.compactMap { stream in
+            stream.state.knownFrom.map { Self.oldest($0).rawValue + "\(stream.id)" }
         }
         guard !starts.isEmpty else { return [:] }
         let rows = try db.rows(
@@ -87,28 +95,13 @@ extension StreamRows {
     }
 }
 
-/// An account whose streams are read for its visit.
-struct StreamOwner {
-    let did: DID
-    let generation: Int
-    /// The number of its pending and claimed rows.
-    let open: Int
-}
-
-/// The columns of a poll's state.
-private struct StoredState {
-    let cursor: JWTID?
-    let isBootstrapped: Bool
-    let walk: OpenWalk?
-    let lastAttempt, lastSuccess, nextRun: Timestamp?
-    let watermark: JWTID?
-    let refusedPages: Int
-    let seenUntil: Timestamp?
-    let hasTombstones: Bool
-
-    init(_ row: SQLRow) throws {
-        cursor = try row["fetch_cursor"]
-        isBootstrapped = try row["bootstrapped_at"] as Timestamp? != nil
+extension PollState {
+    /// Reads ``StreamRows/columns``, without the rows that it knows.
+    ///
+    /// - Parameter open: The number of pending and claimed rows of the account.
+    fileprivate init(_ row: SQLRow, generation: Int?, open: Int, maxUndelivered: Int) throws {
+        fetchCursor = try row["fetch_cursor"]
+        bootstrapped = try row["bootstrapped_at"] as Timestamp? != nil
         let (top, before, after): (JWTID?, JWTID?, JWTID?) = (
             try row["walk_top"], try row["walk_before"], try row["walk_after"]
         )
@@ -118,37 +111,10 @@ private struct StoredState {
         refusedPages = try row["refused_pages"]
         seenUntil = try row["seen_until"]
         hasTombstones = try row["tombstone"] as JWTID? != nil
+        (self.generation, isActive) = (generation ?? 0, generation != nil)
+        (openRows, room) = (open, max(0, maxUndelivered - open))
     }
 
     /// The cursor whose overlap is known; `nil` while there are tombstones.
-    var knownFrom: JWTID? { hasTombstones ? nil : cursor }
-}
-
-/// A poll's state without the rows that it knows.
-private struct FoundState {
-    let id: Int64
-    let stream: StreamKey
-    let generation: Int?
-    let open: Int
-    let row: StoredState
-
-    func state(known: [JWTID], maxUndelivered: Int) -> PollState {
-        PollState(
-            generation: generation ?? 0,
-            isActive: generation != nil,
-            fetchCursor: row.cursor,
-            bootstrapped: row.isBootstrapped,
-            walk: row.walk,
-            watermark: row.watermark,
-            lastAttempt: row.lastAttempt,
-            lastSuccess: row.lastSuccess,
-            nextRun: row.nextRun,
-            seenUntil: row.seenUntil,
-            refusedPages: row.refusedPages,
-            openRows: open,
-            room: max(0, maxUndelivered - open),
-            hasTombstones: row.hasTombstones,
-            known: Set(known)
-        )
-    }
+    fileprivate var knownFrom: JWTID? { hasTombstones ? nil : fetchCursor }
 }

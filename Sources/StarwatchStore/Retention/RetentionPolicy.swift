@@ -36,22 +36,12 @@ package struct RetentionPolicy: Sendable, Hashable {
 }
 
 extension RetentionPolicy {
-    /// A statement that deletes the rows of one table that are older than `age`.
-    struct Expiry: Sendable {
-        let statement: String
-        let age: Duration
-        let count: any WritableKeyPath<RetentionCounts, Int> & Sendable
-
-        init(_ statement: String, _ age: Duration, _ count: any WritableKeyPath<RetentionCounts, Int> & Sendable) {
-            (self.statement, self.age, self.count) = (statement, age, count)
-        }
-    }
-
-    var expiries: [Expiry] {
+    /// The statements that delete the rows of one table that are older than an age, and where they are counted.
+    var expiries: [(statement: String, age: Duration, count: any WritableKeyPath<RetentionCounts, Int> & Sendable)] {
         // A staleness notice must be withdrawn from the sinks that have it, however late.
         let standing = "(SELECT notification_id FROM staleness_notices)"
         return [
-            Expiry(
+            (
                 // The row of one sink must stay while another sink is due or can be retried. A sink's dead letter stays
                 // with its notification.
                 """
@@ -63,7 +53,7 @@ extension RetentionPolicy {
                 deliveries,
                 \.deliveries
             ),
-            Expiry(
+            (
                 """
                 DELETE FROM notifications WHERE state NOT IN ('open', 'dead') AND finished_at < ?
                     AND id NOT IN \(standing)
@@ -72,7 +62,7 @@ extension RetentionPolicy {
                 dead,
                 \.notifications
             ),
-            Expiry(
+            (
                 """
                 DELETE FROM notifications WHERE state <> 'open' AND finished_at < ? AND id NOT IN \(standing)
                     AND (state = 'dead' OR id NOT IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
@@ -83,7 +73,7 @@ extension RetentionPolicy {
                 history,
                 \.notifications
             ),
-            Expiry(
+            (
                 """
                 DELETE FROM feature_notices WHERE finished_at < ?
                     AND token NOT IN (SELECT token FROM notifications WHERE state = 'open')
@@ -91,10 +81,10 @@ extension RetentionPolicy {
                 history,
                 \.notifications
             ),
-            Expiry("DELETE FROM feed WHERE created_at < ?", history, \.notifications),
-            Expiry("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
-            Expiry("DELETE FROM quarantine WHERE seen_at < ?", quarantine, \.history),
-            Expiry(
+            ("DELETE FROM feed WHERE created_at < ?", history, \.notifications),
+            ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
+            ("DELETE FROM quarantine WHERE seen_at < ?", quarantine, \.history),
+            (
                 // The changes before a silence tell how long it usually is, however long it lasts.
                 """
                 DELETE FROM history WHERE finished_at < ? AND NOT (new_rows > 0 AND finished_at >=
@@ -103,19 +93,19 @@ extension RetentionPolicy {
                 history,
                 \.history
             ),
-            Expiry("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
-            Expiry("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
-            Expiry("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
-            Expiry("DELETE FROM journal WHERE created_at < ?", journal, \.logs),
-            Expiry("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
-            Expiry("DELETE FROM former_states WHERE at < ?", deliveries, \.deliveries),
-            Expiry("DELETE FROM recent_runs WHERE finished_at < ?", deliveries, \.history),
-            Expiry("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
-            Expiry("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),
-            Expiry("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars, \.archivedStars),
-            Expiry("DELETE FROM poll_schedules WHERE updated_at < ?", watermarks, \.watermarks),
+            ("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
+            ("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
+            ("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
+            ("DELETE FROM journal WHERE created_at < ?", journal, \.logs),
+            ("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
+            ("DELETE FROM former_states WHERE at < ?", deliveries, \.deliveries),
+            ("DELETE FROM recent_runs WHERE finished_at < ?", deliveries, \.history),
+            ("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
+            ("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),
+            ("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars, \.archivedStars),
+            ("DELETE FROM poll_schedules WHERE updated_at < ?", watermarks, \.watermarks),
             // A window matters for a minute only.
-            Expiry("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
+            ("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
         ]
     }
 }

@@ -72,7 +72,7 @@ package struct StoreRetention: Sendable {
         let dead = (now - policy.dead).milliseconds
         let newest = max(ended, max(history, dead))
         return try await store.write(.retention) { db in
-            let guardID = try ExpiredRows(db: db).retained(stream, policy)
+            let guardID = try db.streams.retained(stream, policy)
             // The next thousand rows of the stream that lie below the guard or are of another kind.
             let isNext = """
                 stream_id = ?1 AND jwt_id > ?2
@@ -112,9 +112,8 @@ package struct StoreRetention: Sendable {
     ) async throws(StoreError) -> (watermarks: Int, settings: Int) {
         try await store.perform { store throws(StoreError) in
             let counts = try store.write(.retention) { db in
-                let rows = ExpiredRows(db: db)
-                let watermarks = try rows.forgetWatermarks(unpolledSince: now - policy.watermarks, now)
-                let settings = try rows.deleteAccounts(
+                let watermarks = try db.streams.forgetWatermarks(unpolledSince: now - policy.watermarks, now)
+                let settings = try db.identity.deleteAccounts(
                     inactiveSince: now - policy.settings,
                     removedBefore: now - policy.removed
                 )
@@ -126,12 +125,9 @@ package struct StoreRetention: Sendable {
     }
 }
 
-/// The rows that expire, in one access.
-struct ExpiredRows {
-    let db: Session
-
+extension StreamRows {
     /// The identifier at and above which rows stay; the largest possible for a stream that will start again.
-    func retained(_ stream: Int64, _ policy: RetentionPolicy) throws -> String {
+    fileprivate func retained(_ stream: Int64, _ policy: RetentionPolicy) throws -> String {
         let row = try db.row(
             """
             SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at, s.seen_until, s.walk_top, s.walk_after FROM streams s
@@ -159,12 +155,12 @@ struct ExpiredRows {
     /// Deletes the cursors and watermarks of streams that are no longer polled.
     ///
     /// - Returns: The number of watermarks.
-    func forgetWatermarks(unpolledSince time: Timestamp, _ now: Timestamp) throws -> Int {
+    fileprivate func forgetWatermarks(unpolledSince time: Timestamp, _ now: Timestamp) throws -> Int {
         var count = 0
         let old: [Int64] = try db.values("SELECT id FROM streams WHERE last_attempt < ?", [time.milliseconds])
         for id in old {
             try db.outbox.cancelTombstones(of: id, now)
-            try db.streams.restart("id = ?", [id])
+            try restart("id = ?", [id])
             count += try db.changed(
                 """
                 DELETE FROM watermarks WHERE (account, server, poll) =
@@ -175,11 +171,13 @@ struct ExpiredRows {
         }
         return count
     }
+}
 
+extension IdentityRows {
     /// Deletes inactive and removed accounts with all their data. An inactive one with a choice of its own stays.
     ///
     /// - Returns: The number of accounts.
-    func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
+    fileprivate func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
         let unused: [(account: String, preferences: String)] = try db.all(
             """
             SELECT s.accountDid, CASE WHEN r.account IS NULL THEN s.notificationPreferences ELSE '{}' END AS preferences
@@ -210,7 +208,7 @@ struct ExpiredRows {
     ///
     /// - Parameter account: The stored form.
     func delete(account: String) throws {
-        try KeyRows(db: db).forget(account)
+        try db.dataKeys.forget(account)
         try db.formerStates.delete(account: account)
         for table in ["notifications", "notification_outbox"] {
             let streams = "(SELECT id FROM streams WHERE account = ?)"

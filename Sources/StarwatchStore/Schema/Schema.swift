@@ -88,6 +88,15 @@ package enum Schema {
         return isSound
     }
 
+    /// The version of a database that is only read.
+    ///
+    /// - Throws: ``StoreError/version(found:supported:copy:)`` for one that a store does not work with.
+    static func supportedVersion(of db: Database) throws -> Int {
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard supported.contains(found) else { throw StoreError.version(found: found, supported: supported) }
+        return found
+    }
+
     /// Creates the database of a new agent without opening a store.
     ///
     /// - Throws: An error of SQLite.
@@ -126,7 +135,7 @@ package enum Schema {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        for (version, statements) in Migrations.all {
+        for (version, statements) in migrations {
             migrator.registerMigration("v\(version)") { db in
                 try db.execute(sql: statements)
                 try db.execute(sql: "PRAGMA user_version = \(version)")
@@ -205,7 +214,7 @@ extension Schema {
             let steps = [migratorTable, Tables.all, firstRows, installation, migratorRows]
             return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
         case oldest..<newest:
-            let later = Migrations.all.filter { $0.version > version }
+            let later = migrations.filter { $0.version > version }
             return transaction(of: later.map { $0.statements + migratorRow(of: $0.version) })
         case newest: return ""
         default: return nil

@@ -146,7 +146,7 @@ extension Tables {
 
         """
 
-    /// Values by name (``DigestConfigurationKey``), and the events that wait for callbacks.
+    /// Values by name (``DigestRows``), and the events that wait for callbacks.
     static let digestState = """
         CREATE TABLE notif_config (
             k TEXT PRIMARY KEY,

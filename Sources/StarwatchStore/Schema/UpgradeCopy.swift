@@ -30,7 +30,7 @@ struct UpgradeCopy {
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
         let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path) ?? .max)
         guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
-        try DatabaseCopy(path: path).make(of: database, as: target, now: now)
+        try DatabaseFile.copy(database, at: path, to: target, now: now)
         return name
     }
 
@@ -56,16 +56,12 @@ struct UpgradeCopy {
             .max { ($0.modified, $0.path) < ($1.modified, $1.path) }?.name
     }
 
-    private struct Copy {
-        let name: String
-        let path: String
-        /// Seconds since 1970.
-        let modified: Int
-    }
+    /// A file with its time of modification, in seconds since 1970.
+    private typealias Copy = (name: String, path: String, modified: Int)
 
     private var folder: String { DatabaseFile.folder(of: path) }
 
-    private static let partialEnding = DatabaseCopy.partialEnding
+    private static let partialEnding = DatabaseFile.partialEnding
 
     private var copies: [Copy] { files("") }
 
@@ -78,7 +74,7 @@ struct UpgradeCopy {
             guard name.hasPrefix(prefix), name.hasSuffix(ending), Int(version) != nil else { return nil }
             var info = stat()
             guard lstat(folder + name, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
-            return Copy(name: name, path: folder + name, modified: info.st_mtim.tv_sec)
+            return (name, folder + name, info.st_mtim.tv_sec)
         }
     }
 

@@ -45,24 +45,19 @@ extension SealedColumn {
     /// The columns without which a change cannot be announced.
     static let ofChange: Set<SealedColumn> = [.outboxPlan, .outboxName]
 
-    /// The value in place of one that does not open, when the database is decrypted or an account moves.
-    enum StandIn {
-        case value(SQLValue)
-        /// The row is worth nothing without the value.
-        case noRow
-    }
-
-    var standIn: StandIn {
+    /// The value in place of one that does not open, when the database is decrypted or an account moves; `nil` if the row is
+    /// worth nothing without it.
+    var standIn: SQLValue? {
         switch self {
         // Neither is a list, so the stars are unreadable, and nobody takes them for none.
-        case .stars, .archivedStars: .value(.text("null"))
-        case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
-        case .notificationPayload: .value(.blob(Data()))
+        case .stars, .archivedStars: .text("null")
+        case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .text(Unreadable.text)
+        case .notificationPayload: .blob(Data())
         case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .movedBundle:
-            .value(.null)
+            .null
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .signingKey,
             .sinkAddress:
-            .noRow
+            nil
         }
     }
 }

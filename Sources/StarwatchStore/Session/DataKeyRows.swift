@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import StarwatchCore
 
-/// The keys that encrypt values, and the accounts that they belong to.
+/// The keys that encrypt values, the accounts that they belong to, and the keys that sign tokens.
 struct DataKeyRows {
     let db: Session
 

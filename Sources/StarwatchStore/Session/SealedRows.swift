@@ -87,10 +87,7 @@ struct SealedRows {
             }
             damaged.insert(column)
             lost[column.rawValue, default: 0] += 1
-            switch column.standIn {
-            case .value(let standIn): values.append(standIn)
-            case .noRow: isLost = true
-            }
+            if let standIn = column.standIn { values.append(standIn) } else { isLost = true }
         }
         return isLost ? nil : (values, damaged)
     }

@@ -21,18 +21,17 @@ enum Sealing {
 
     /// Opens the keys of the database, or makes them if it is new.
     static func open(_ database: DatabaseQueue, _ options: StoreOptions) throws -> SessionContext {
-        let vault = Vault(newKey: options.newKey, now: options.now)
-        let context = SessionContext(options, vault)
+        let context = SessionContext(options)
         guard let master = options.masterKey else { return context }
         // A power loss must not undo the first keys: pseudonyms depend on them.
         let state = try database.writeDurably { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
             let session = Session(database: db, context: context)
             if state != nil {
-                try vault.load(session, master)
+                try context.vault.load(session, master)
             } else {
                 // A new key, because the one that the migration wrote is still in the write-ahead log.
-                try vault.create(session, master, installation: Data(options.newKey()))
+                try context.vault.create(session, master, installation: Data(options.newKey()))
                 try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
             }
             return state

@@ -81,10 +81,8 @@ struct Session {
         try all(sql, arguments) { try $0.first() }
     }
 
-    /// Keeps snapshots for the next page, until a statement changes a row.
-    func keepForNextPage(_ plans: [String: PlanSnapshot?], of stream: StreamKey) {
-        context.keep(plans, of: stream, at: database.totalChangesCount)
-    }
+    /// The number of rows that the connection has changed.
+    var changes: Int { database.totalChangesCount }
 
     func integer(_ sql: String, _ arguments: SQLArguments = []) throws -> Int { try value(sql, arguments) ?? 0 }
 
@@ -114,15 +112,12 @@ extension SessionContext {
     }
 }
 
-/// A part of a transaction that can be undone.
-struct Savepoint {
-    let db: Session
-
+extension Session {
     /// Does `work`, and undoes it unless `keeps`, or if a value that comes from outside breaks a rule of the schema.
     ///
     /// - Returns: `false` if such a rule was broken.
     func attempt(keeps: Bool, _ work: () throws -> Void) throws -> Bool {
-        try db.execute("SAVEPOINT attempt")
+        try execute("SAVEPOINT attempt")
         var isPossible = true
         do {
             try work()
@@ -132,11 +127,11 @@ struct Savepoint {
             isPossible = false
         }
         if !isPossible || !keeps {
-            try db.execute("ROLLBACK TO attempt")
+            try execute("ROLLBACK TO attempt")
             // The keys in memory can be among what was undone.
-            db.vault.failed()
+            vault.failed()
         }
-        try db.execute("RELEASE attempt")
+        try execute("RELEASE attempt")
         return isPossible
     }
 }

@@ -26,8 +26,8 @@ final class SessionContext {
     var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]
 
-    init(_ options: StoreOptions, _ vault: Vault) {
-        (self.options, self.vault) = (options, vault)
+    init(_ options: StoreOptions) {
+        (self.options, vault) = (options, Vault(newKey: options.newKey, now: options.now))
         start = Data(options.newKey().prefix(12)).base64EncodedString()
     }
 

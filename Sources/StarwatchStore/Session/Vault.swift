@@ -107,10 +107,12 @@ final class Vault {
     func load(_ db: Session, _ master: MasterKey) throws {
         var special: [String: SymmetricKey] = [:]
         var retiring: Set<Int64> = []
-        for stored in try storedKeys(db, "purpose <> '\(Purpose.data)' OR state = 'retiring'") {
-            // A damaged key harms only its values, which `keys verify` lists.
-            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
-            if stored.purpose == Purpose.data { retiring.insert(stored.id) } else { special[stored.purpose] = key }
+        for stored in try openKeys(db, with: master, "purpose <> '\(Purpose.data)' OR state = 'retiring'") {
+            if stored.purpose == Purpose.data {
+                retiring.insert(stored.id)
+            } else {
+                special[stored.purpose] = stored.key
+            }
         }
         guard let lookup = special[Purpose.lookup], let installation = special[Purpose.installation] else {
             throw StoreError.sealed(.damaged)
@@ -125,36 +127,32 @@ final class Vault {
     func readKeys(_ db: Session, _ condition: String, _ arguments: SQLArguments) throws -> [Int64] {
         guard let master else { return [] }
         ring?.trim()
-        return try storedKeys(db, "purpose = '\(Purpose.data)' AND \(condition)", arguments).compactMap { stored in
-            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { return nil }
-            ring?.keys[stored.id] = DataKey(key: key, account: stored.account, isActive: stored.isActive)
-            return stored.id
+        let found = try openKeys(db, with: master, "purpose = '\(Purpose.data)' AND \(condition)", arguments)
+        for (id, _, account, key, isActive) in found {
+            ring?.keys[id] = DataKey(key: key, account: account, isActive: isActive)
         }
+        return found.map(\.id)
     }
 
-    private struct StoredKey {
-        let id: Int64
-        let purpose: String
-        let account: String?
-        let wrapped: Data
-        let isActive: Bool
-
-        var context: String { Vault.context(id, purpose, account) }
-    }
-
-    private func storedKeys(_ db: Session, _ condition: String, _ arguments: SQLArguments = []) throws -> [StoredKey] {
+    /// The keys of a condition that open, in the order of their ids. A damaged key harms only its values, which `keys verify`
+    /// lists.
+    private func openKeys(
+        _ db: Session,
+        with master: MasterKey,
+        _ condition: String,
+        _ arguments: SQLArguments = []
+    ) throws -> [(id: Int64, purpose: String, account: String?, key: SymmetricKey, isActive: Bool)] {
         try db.all(
             "SELECT id, purpose, account, wrapped, state FROM data_keys WHERE \(condition) ORDER BY id",
             arguments
-        ) { row in
-            StoredKey(
-                id: try row["id"],
-                purpose: try row["purpose"],
-                account: try row["account"],
-                wrapped: try row["wrapped"],
-                isActive: try row["state"] == "active"
+        ) { row -> (id: Int64, purpose: String, account: String?, key: SymmetricKey, isActive: Bool)? in
+            let (id, purpose, account): (Int64, String, String?) = (
+                try row["id"], try row["purpose"], try row["account"]
             )
-        }
+            let (wrapped, state): (Data, String) = (try row["wrapped"], try row["state"])
+            let key = try? master.unwrap(wrapped, Self.context(id, purpose, account))
+            return key.map { (id, purpose, account, $0, state == "active") }
+        }.compactMap(\.self)
     }
 
     private func adopt(_ master: MasterKey) {
@@ -216,10 +214,10 @@ final class Vault {
     /// Wraps every key with another master key, in the caller's transaction.
     func rewrap(with new: MasterKey, _ db: Session) throws {
         guard let master else { throw StoreError.sealed(.notEncrypted) }
-        for stored in try storedKeys(db, "id > 0") {
-            // A damaged key opens nothing with another master key either.
-            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
-            try db.run("UPDATE data_keys SET wrapped = ? WHERE id = ?", [try new.wrap(key, stored.context), stored.id])
+        // A damaged key opens nothing with another master key either.
+        for (id, purpose, account, key, _) in try openKeys(db, with: master, "id > 0") {
+            let wrapped = try new.wrap(key, Self.context(id, purpose, account))
+            try db.run("UPDATE data_keys SET wrapped = ? WHERE id = ?", [wrapped, id])
         }
         try db.run("UPDATE sealing SET master_key = ?, changed_at = ?", [new.id, now().milliseconds])
         adopt(new)

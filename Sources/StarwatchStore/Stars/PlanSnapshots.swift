@@ -94,8 +94,8 @@ struct PlanSnapshots {
         seen[change.plan] = PlanSnapshot(jwt: change.id, details: details, isNew: true)
     }
 
-    /// Keeps the snapshots for the next page. Call it when the page is stored.
-    func keepForNextPage(_ db: Session) { db.keepForNextPage(seen, of: stream) }
+    /// Keeps the snapshots for the next page, until a statement changes a row. Call it when the page is stored.
+    func keepForNextPage(_ db: Session) { db.context.keep(seen, of: stream, at: db.changes) }
 
     /// Writes the changed snapshots.
     mutating func store(_ db: Session) throws {

@@ -1,12 +1,6 @@
 import FoundationEssentials
 package import StarwatchCore
 
-/// The stars of an identity before a change of identity.
-package struct ArchivedStars: Sendable, Hashable {
-    package let stars: [String]
-    package let archivedAt: Timestamp
-}
-
 /// The starred plans of accounts.
 package struct StoreStars: Sendable {
     let store: Store
@@ -128,14 +122,16 @@ package struct StoreStars: Sendable {
         try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             let seeded = try db.integer("SELECT starsSeeded FROM settings WHERE accountDid = ?", [db.key(account)])
-            let areUnreadable = try db.stars.areUnreadable(of: account)
-            if seeded == 1 || areUnreadable { return try db.stars.list(of: account) }
+            // Unreadable ones are not overwritten.
+            guard try db.stars.readable(of: account) != nil, seeded != 1 else { return try db.stars.list(of: account) }
             return try db.stars.change(account, server: server, now: now) { _ in plans }
         }
     }
 
     /// The archived stars of an account, the newest first; kept for 30 days.
-    package func archived(of account: DID) async throws(StoreError) -> [ArchivedStars] {
+    package func archived(
+        of account: DID
+    ) async throws(StoreError) -> [(stars: [String], archivedAt: Timestamp)] {
         try await store.direct(.read) { db in try db.stars.archived(of: account) }
     }
 }
@@ -226,9 +222,6 @@ struct StarRows {
         try db.outbox.passOn(ended, now)
     }
 
-    /// Whether the account's stars are no list of texts.
-    func areUnreadable(of account: DID) throws -> Bool { try readable(of: account) == nil }
-
     /// The starred plans of an account; empty also if they are unreadable.
     func list(of account: DID) throws -> [String] { try readable(of: account) ?? [] }
 
@@ -249,7 +242,7 @@ struct StarRows {
     }
 
     /// The newest archived stars of an account. Unreadable ones are none.
-    func archived(of account: DID, limit: Int = .max) throws -> [ArchivedStars] {
+    func archived(of account: DID, limit: Int = .max) throws -> [(stars: [String], archivedAt: Timestamp)] {
         try db.all(
             """
             SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
@@ -260,7 +253,7 @@ struct StarRows {
             let archivedAt: Timestamp = try row["archived_at"]
             let place = "\(db.key(account))/\(archivedAt.milliseconds)"
             let stars = try ifReadable { try db.opened(row["plan_ids"], .archivedStars, row: place) as String }
-            return ArchivedStars(stars: stars.flatMap(decodeStars) ?? [], archivedAt: archivedAt)
+            return (stars.flatMap(decodeStars) ?? [], archivedAt)
         }
     }
 

@@ -60,33 +60,21 @@ extension StoreStatus {
     }
 }
 
-extension Ledger {
-    /// The entries in the order of ``LedgerRows/columns``.
-    fileprivate var entries: [Int] {
-        [fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged]
-    }
-}
-
 /// The numbers of changes, by stream and in all.
 struct LedgerRows {
     let db: Session
 
-    static let columns =
-        "fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged"
+    /// The entries of a ledger and their columns.
+    private static let entries: [(column: String, path: any WritableKeyPath<Ledger, Int> & Sendable)] = [
+        ("fetched", \.fetched), ("new", \.new), ("duplicate", \.duplicate), ("rejected", \.rejected),
+        ("delivered", \.delivered), ("dead", \.dead), ("cancelled", \.cancelled), ("suppressed", \.suppressed),
+        ("evicted", \.evicted), ("acknowledged", \.acknowledged),
+    ]
+
+    static let columns = entries.map(\.column).joined(separator: ", ")
 
     static func ledger(_ row: SQLRow) throws -> Ledger {
-        var ledger = Ledger()
-        ledger.fetched = try row["fetched"]
-        ledger.new = try row["new"]
-        ledger.duplicate = try row["duplicate"]
-        ledger.rejected = try row["rejected"]
-        ledger.delivered = try row["delivered"]
-        ledger.dead = try row["dead"]
-        ledger.cancelled = try row["cancelled"]
-        ledger.suppressed = try row["suppressed"]
-        ledger.evicted = try row["evicted"]
-        ledger.acknowledged = try row["acknowledged"]
-        return ledger
+        try entries.reduce(into: Ledger()) { $0[keyPath: $1.path] = try row[$1.column] }
     }
 
     func of(_ stream: Int64) throws -> Ledger {
@@ -102,7 +90,7 @@ struct LedgerRows {
 
     /// The sums of the rows of all starts.
     func totals() throws -> Ledger {
-        let sums = Self.columns.split(separator: ", ").map { "coalesce(sum(\($0)), 0) AS \($0)" }
+        let sums = Self.entries.map { "coalesce(sum(\($0.column)), 0) AS \($0.column)" }
         return try db.row("SELECT \(sums.joined(separator: ", ")) FROM ledger_totals").map(Self.ledger) ?? Ledger()
     }
 
@@ -111,14 +99,14 @@ struct LedgerRows {
     /// The ledgers cannot be those totals: their entries can fall, for example when a dead letter is retried, and they are
     /// deleted with their account.
     private func addRises(_ delta: Ledger) throws {
-        let rises = delta.entries.map { max(0, $0) }
+        let rises = Self.entries.map { max(0, delta[keyPath: $0.path]) }
         guard rises.contains(where: { $0 > 0 }) else { return }
         try mergeFormerStarts()
         try db.run(Self.rise, [db.context.start] + SQLArguments(rises))
     }
 
     private static let rise: String = {
-        let names = columns.split(separator: ", ")
+        let names = entries.map(\.column)
         return """
             INSERT INTO ledger_totals (start, \(columns)) VALUES (?\(names.map { _ in ", ?" }.joined()))
             ON CONFLICT (start) DO UPDATE SET
@@ -133,7 +121,7 @@ struct LedgerRows {
         db.context.hasMergedTotals = true
         let former = "SELECT count(*) FROM ledger_totals WHERE start NOT IN ('', ?)"
         guard try db.integer(former, [db.context.start]) > 0 else { return }
-        let names = Self.columns.split(separator: ", ")
+        let names = Self.entries.map(\.column)
         try db.run(
             """
             INSERT INTO ledger_totals (start, \(Self.columns))
@@ -146,18 +134,15 @@ struct LedgerRows {
         try db.run("DELETE FROM ledger_totals WHERE start NOT IN ('', ?)", [db.context.start])
     }
 
+    private static let sum: String = {
+        let sums = entries.map { "\($0.column) = \($0.column) + ?" }
+        return "UPDATE ledger SET \(sums.joined(separator: ", ")) WHERE stream_id = ?"
+    }()
+
     /// Adds to a stream's ledger, in the transaction that changes the rows.
     func add(_ delta: Ledger, to stream: Int64) throws {
         guard delta != Ledger() else { return }
         try addRises(delta)
-        try db.run(
-            """
-            UPDATE ledger SET fetched = fetched + ?, new = new + ?, duplicate = duplicate + ?,
-                rejected = rejected + ?, delivered = delivered + ?, dead = dead + ?, cancelled = cancelled + ?,
-                suppressed = suppressed + ?, evicted = evicted + ?, acknowledged = acknowledged + ?
-            WHERE stream_id = ?
-            """,
-            SQLArguments(delta.entries) + [stream]
-        )
+        try db.run(Self.sum, SQLArguments(Self.entries.map { delta[keyPath: $0.path] }) + [stream])
     }
 }

@@ -16,12 +16,6 @@ package struct LogEntry: Sendable, Hashable {
     }
 }
 
-/// A stored line with its position.
-package struct StoredLogEntry: Sendable, Hashable {
-    package let id: Int64
-    package let entry: LogEntry
-}
-
 /// A selection of stored lines. A `nil` property does not restrict.
 package struct LogFilter: Sendable, Hashable {
     package var since: Timestamp?
@@ -62,32 +56,33 @@ package struct StoreLogs: Sendable {
         }
     }
 
-    /// The selected lines, in the order in which they were logged.
-    package func list(_ filter: LogFilter) async throws(StoreError) -> [StoredLogEntry] {
-        try await store.direct(.read) { db in
-            let found = try db.all(
-                """
-                SELECT id, created_at, level, run_id, line FROM log_entries
-                WHERE id > ?1 AND level >= ?2 AND created_at >= ?3 AND (?4 IS NULL OR run_id = ?4)
-                ORDER BY id \(filter.after == nil ? "DESC" : "ASC") LIMIT ?5
-                """,
-                [
-                    filter.after ?? 0, filter.level.rawValue, filter.since?.milliseconds ?? Int64.min, filter.runID,
-                    filter.limit,
-                ]
-            ) { row in
-                StoredLogEntry(
-                    id: try row["id"],
-                    entry: LogEntry(
-                        at: try row["created_at"],
-                        level: try row["level"],
-                        runID: try row["run_id"],
-                        line: try row["line"]
-                    )
-                )
-            }
-            return filter.after == nil ? found.reversed() : found
+    /// The selected lines with their positions, in the order in which they were logged.
+    package func list(_ filter: LogFilter) async throws(StoreError) -> [(id: Int64, entry: LogEntry)] {
+        try await store.direct(.read) { db in try Self.list(in: db, filter) }
+    }
+
+    static func list(in db: Session, _ filter: LogFilter) throws -> [(id: Int64, entry: LogEntry)] {
+        let found: [(id: Int64, entry: LogEntry)] = try db.all(
+            """
+            SELECT id, created_at, level, run_id, line FROM log_entries
+            WHERE id > ?1 AND level >= ?2 AND created_at >= ?3 AND (?4 IS NULL OR run_id = ?4)
+            ORDER BY id \(filter.after == nil ? "DESC" : "ASC") LIMIT ?5
+            """,
+            [
+                filter.after ?? 0, filter.level.rawValue, filter.since?.milliseconds ?? Int64.min, filter.runID,
+                filter.limit,
+            ]
+        ) { row in
+            let id: Int64 = try row["id"]
+            let entry = LogEntry(
+                at: try row["created_at"],
+                level: try row["level"],
+                runID: try row["run_id"],
+                line: try row["line"]
+            )
+            return (id, entry)
         }
+        return filter.after == nil ? found.reversed() : found
     }
 
     /// Deletes the oldest warnings beyond ``keptWarnings``.

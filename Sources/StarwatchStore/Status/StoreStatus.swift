@@ -1,13 +1,5 @@
 package import StarwatchCore
 
-/// The sizes of the database's files in bytes.
-package struct FileSizes: Sendable, Hashable {
-    package let database: Int
-    package let wal: Int
-    /// The bytes that an unprivileged process can still write on the device; `nil` if unknown.
-    package let freeDisk: Int?
-}
-
 /// The state of the database as a whole.
 package struct StoreStatus: Sendable {
     let store: Store
@@ -15,7 +7,7 @@ package struct StoreStatus: Sendable {
     /// A consistent read of everything that status and metrics show. The cost depends on the open rows only.
     package func snapshot(_ streams: [StreamKey]) async throws(StoreError) -> StoreSnapshot {
         try await store.direct(.snapshot) { db in
-            let snapshot = try SnapshotRows(db: db).snapshot(of: Set(streams))
+            let snapshot = try db.ledger.snapshot(of: Set(streams))
             // Not remembered if a host application can write, as in `StorePolls`.
             if store.options.owner == .agent { store.memory.snapshots.remember(snapshot, of: streams) }
             return snapshot
@@ -42,10 +34,11 @@ package struct StoreStatus: Sendable {
         }
     }
 
-    /// The sizes of the files, from the file system; `nil` if there is no file.
-    package func fileSizes() -> FileSizes? {
+    /// The sizes of the database's files in bytes, and the bytes that an unprivileged process can still write on the device;
+    /// `nil` if there is no file, or if these are unknown.
+    package func fileSizes() -> (database: Int, wal: Int, freeDisk: Int?)? {
         guard DatabaseFile.Identity(path: store.options.path) != nil else { return nil }
-        return FileSizes(
+        return (
             database: DatabaseFile.bytes(path: store.options.path),
             wal: DatabaseFile.bytes(path: store.options.path + "-wal"),
             freeDisk: DatabaseFile.freeBytes(path: store.options.path)
@@ -121,9 +114,7 @@ package struct StoreStatus: Sendable {
     package func whenIdle(_ answer: @escaping @Sendable () -> Void) { store.executor.run(answer) }
 }
 
-struct SnapshotRows {
-    let db: Session
-
+extension LedgerRows {
     func snapshot(of wanted: Set<StreamKey>) throws -> StoreSnapshot {
         let counts = try db.outbox.countsByStream()
         var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
@@ -132,7 +123,7 @@ struct SnapshotRows {
         var imbalance = LedgerImbalance()
         let rows = try db.rows(Self.streams)
         while let row = try rows.next() {
-            let ledger = try LedgerRows.ledger(row)
+            let ledger = try Self.ledger(row)
             let open = counts[try row["id"]] ?? [:]
             let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
             imbalance.fetched += abs(ledger.fetchedImbalance)
@@ -147,17 +138,18 @@ struct SnapshotRows {
             identity: try db.identity.active(),
             streams: found,
             rows: total,
-            ages: try db.outbox.ages(),
+            oldestPending: try db.outbox.oldestPending(),
+            oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'"),
             backlogs: try db.deliveries.backlogs(),
             undelivered: try undelivered(),
             imbalance: imbalance,
-            quarantined: try QuarantineRows(db: db).count(),
+            quarantined: try db.outbox.quarantinedCount(),
             totals: try db.ledger.totals()
         )
     }
 
     private static let streams = """
-        SELECT \(LedgerRows.columns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
+        SELECT \(Self.columns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
             s.last_attempt, s.last_success, s.last_new, s.last_outcome, s.next_run,
             s.seen_until,
             s.last_notified_at, w.watermark,

@@ -99,7 +99,7 @@ package enum PageCheckPhase: Int, Sendable, CaseIterable {
 
 extension PageCheck {
     /// Notes for the next start that pages are damaged.
-    func noteDamage() { try? lock?.write(note: EndMark.damaged) }
+    func noteDamage() { try? lock?.write(note: FileLock.noteOfDamage) }
 
     /// Notes what is known of the pages of the closed database, and releases it. Without the note the next start checks all
     /// pages.
@@ -109,8 +109,8 @@ extension PageCheck {
     }
 
     private func endMark(of options: StoreOptions, _ failure: StoreErrorKind?) -> String {
-        if failure == .corrupt { return EndMark.damaged }
+        if failure == .corrupt { return FileLock.noteOfDamage }
         guard options.owner == .agent, [.unneeded, .passed].contains(phase) else { return "" }
-        return EndMark.sound(path: options.path) ?? ""
+        return FileLock.noteOfSoundness(path: options.path) ?? ""
     }
 }

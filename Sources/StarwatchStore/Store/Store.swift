@@ -31,7 +31,7 @@ package actor Store {
         executor = options.queue ?? StoreExecutor()
         let start = ContinuousClock.now
         do {
-            let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
+            let opened = try options.reads ? options.openBeside() : options.openOwned()
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
             let file = OpenFile(path: options.path, isOwned: options.owner == .agent && !options.reads)
@@ -182,8 +182,8 @@ extension StoreOptions {
     /// - Parameter note: The note of the last end.
     func scope(_ note: String) -> PageCheckScope {
         // A host can end without the agent's notice.
-        if owner == .agent, !note.isEmpty, note == EndMark.sound(path: path) { return .none }
-        guard checksLater, note != EndMark.damaged else { return .all }
+        if owner == .agent, !note.isEmpty, note == FileLock.noteOfSoundness(path: path) { return .none }
+        guard checksLater, note != FileLock.noteOfDamage else { return .all }
         return .deciding(atOnce: pagesCheckedAtOnce)
     }
 

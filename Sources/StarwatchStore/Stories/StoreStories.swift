@@ -26,7 +26,7 @@ package struct StoreStories: Sendable {
     /// The changes of the rows below `before`, the newest first.
     package func changes(before: Int64?, limit: Int) async throws(StoreError) -> [StoryRow] {
         try await store.direct(.read) { db in
-            try StoryRows(db: db).rows("id < ? ORDER BY id DESC LIMIT ?", [before ?? .max, limit])
+            try db.outbox.rows("id < ? ORDER BY id DESC LIMIT ?", [before ?? .max, limit])
         }
     }
 
@@ -49,19 +49,19 @@ package struct StoreStories: Sendable {
             var former: [NotificationStory] = []
             for case let token? in history.map(\.notification)
             where token != row.notificationID && !former.contains(where: { $0.id == token }) {
-                if let story = try StoryRows(db: db).notification("n.token = ?", [token]) { former.append(story) }
+                if let story = try db.outbox.notification("n.token = ?", [token]) { former.append(story) }
             }
             return ChangeStory(
                 row: row,
                 isActive: try found["is_active"],
                 isBootstrap: try found["origin"] == "bootstrap",
-                page: try fetch.flatMap { try PageRows(db: db).list("id = ?", [$0]).first },
-                notification: try notification.flatMap { try StoryRows(db: db).notification("n.id = ?", [$0]) },
+                page: try fetch.flatMap { try db.outbox.pages("id = ?", [$0]).first },
+                notification: try notification.flatMap { try db.outbox.notification("n.id = ?", [$0]) },
                 history: history,
                 formerNotifications: former,
                 ackRequestID: try found["ack_request_id"],
-                batch: try StoryRows(db: db).batch(of: stream, row: id),
-                watermark: try StoryRows(db: db).watermark(of: row, stream),
+                batch: try db.outbox.batch(of: stream, row: id),
+                watermark: try db.outbox.watermark(of: row, stream),
                 due: try db.deliveries.dueSummary(of: stream)
             )
         }
@@ -69,7 +69,7 @@ package struct StoreStories: Sendable {
 
     /// The stored life of a notification; `nil` if there is none.
     package func notification(_ token: String) async throws(StoreError) -> NotificationStory? {
-        try await store.direct(.read) { db in try StoryRows(db: db).notification("n.token = ?", [token]) }
+        try await store.direct(.read) { db in try db.outbox.notification("n.token = ?", [token]) }
     }
 
     /// The rows that a notification announces or announced, at most ``rowLimit``. For a repetition, those of the first
@@ -78,7 +78,7 @@ package struct StoreStories: Sendable {
         try await store.direct(.read) { db in
             let token = notification.repeats ?? notification.id
             let id: Int64? = try db.value("SELECT id FROM notifications WHERE token = ?", [token])
-            return try id.map { try StoryRows(db: db).rows(ofNotification: $0) } ?? []
+            return try id.map { try db.outbox.rows(ofNotification: $0) } ?? []
         }
     }
 
@@ -114,7 +114,7 @@ package struct StoreStories: Sendable {
                 [runID]
             )
             let entry = try cycle.map { try RecentRun(runID, of: try $0["poll"], $0) }
-            let rows = try StoryRows(db: db).rows("run_id = ? ORDER BY id LIMIT ?", [runID, Self.rowLimit])
+            let rows = try db.outbox.rows("run_id = ? ORDER BY id LIMIT ?", [runID, Self.rowLimit])
             let notifications: [String] = try db.values(
                 "SELECT token FROM notifications WHERE run_id = ? ORDER BY id LIMIT ?",
                 [runID, Self.rowLimit]
@@ -134,7 +134,7 @@ package struct StoreStories: Sendable {
             return RunStory(
                 stream: stream,
                 cycle: entry,
-                pages: try PageRows(db: db).list("run_id = ?", [runID]),
+                pages: try db.outbox.pages("run_id = ?", [runID]),
                 rows: rows,
                 notifications: notifications
             )
@@ -142,10 +142,8 @@ package struct StoreStories: Sendable {
     }
 }
 
-/// The parts of stories, in one access.
-struct StoryRows {
-    let db: Session
-
+/// The parts of stories.
+extension OutboxRows {
     func rows(_ condition: String, _ arguments: SQLArguments) throws -> [StoryRow] {
         try db.all("SELECT id, jwt_id, state FROM notification_outbox WHERE \(condition)", arguments) { row in
             StoryRow(id: try row["id"], change: try row["jwt_id"], state: try row["state"])
@@ -216,7 +214,7 @@ struct StoryRows {
 
     func watermark(of change: OutboxRow, _ stream: Int64) throws -> ChangeStory.Watermark {
         let id = change.change.id
-        let current = try db.watermark(of: change.stream).current()
+        let current = try db.acknowledgements.watermark(of: change.stream)
         let isPast = current.map { id == $0 || id.precedes($0) == true } ?? false
         let passedAt: Timestamp? = try db.value(
             """

@@ -3,6 +3,7 @@ import StarwatchCore
 /// The rows that one access reads and writes, by topic.
 extension Session {
     var accounts: AccountRows { AccountRows(db: self) }
+    var acknowledgements: AcknowledgementRows { AcknowledgementRows(db: self) }
     var dataKeys: DataKeyRows { DataKeyRows(db: self) }
     var deliveries: DeliveryRows { DeliveryRows(db: self) }
     var digests: DigestRows { DigestRows(db: self) }
@@ -14,7 +15,5 @@ extension Session {
     var outbox: OutboxRows { OutboxRows(db: self) }
     var stars: StarRows { StarRows(db: self) }
     var streams: StreamRows { StreamRows(db: self) }
-    var windows: WindowRows { WindowRows(db: self) }
 
-    func watermark(of stream: StreamKey) -> WatermarkRows { WatermarkRows(db: self, stream: stream) }
 }

@@ -148,20 +148,24 @@ import Testing
         }
     }
 
+    private static func change(of plan: String, named name: String?) -> Change {
+        Change(id: JWTID("1704067200_abc123_def45600")!, plan: plan, name: name)
+    }
+
     @Test func whoseChangesAreManyNamesTheLastProjectsAndTheHostsNamesComeFirst() {
-        let found = (1...7).map { FoundChange(plan: "plan\($0)", name: "Project \($0)") }
+        let found = (1...7).map { Self.change(of: "plan\($0)", named: "Project \($0)") }
         let changes = PollContent.Changes(found + [found[0]], hostNames: ["plan2": "Ours"])
         #expect(changes.count == 8 && changes.projects == 7)
         #expect(changes.names == "Project 1, Ours, Project 3, Project 4, Project 5 …")
     }
 
     @Test func whoseProjectsHaveNoNameAreCountedAndLeftOpen() {
-        let found = [FoundChange(plan: "plan1", name: "Rose"), FoundChange(plan: "plan2", name: nil)]
+        let found = [Self.change(of: "plan1", named: "Rose"), Self.change(of: "plan2", named: nil)]
         #expect(PollContent.Changes(found, hostNames: [:]).names == "Rose …")
     }
 
     @Test func namesDoNotTurnTheTextAroundThem() {
-        let found = [FoundChange(plan: "plan1", name: "\u{202E}גן"), FoundChange(plan: "plan2", name: "Rose")]
+        let found = [Self.change(of: "plan1", named: "\u{202E}גן"), Self.change(of: "plan2", named: "Rose")]
         #expect(PollContent.Changes(found, hostNames: [:]).names == "\u{2068}גן\u{2069}, Rose")
     }
 

@@ -47,7 +47,7 @@ struct IncidentTests {
             [(10, began), (30, action), (50, json(50, "INFO", "agent.started", #"{"version":"0.9"}"#))],
             marks: [mark(.start, 1, at: 50, RunStart(boot: "one").text)]
         )
-        var record = StoredRecord.Content()
+        var record = StoredRecord()
         record.lines = [
             LogEntry(at: time(5), level: .warn, line: json(5, "WARN", "sink.unavailable")),
             LogEntry(at: time(10), level: .warn, line: began),
@@ -110,7 +110,7 @@ struct IncidentTests {
         story.box = boxed([(900, json(900, "INFO", "poll.runs_missed", #"{"poll":"offers"}"#))])
         let signedOut = #"{"problem":"signed_out","since":"\#(time(10).iso8601)"}"#
         let stale = #"{"problem":"stale","poll":"offers","since":"\#(time(30).iso8601)"}"#
-        var record = StoredRecord.Content()
+        var record = StoredRecord()
         // An earlier version stored the end at the level of a notice.
         record.lines = [
             LogEntry(at: time(10), level: .warn, line: json(10, "WARN", "problem.began", signedOut)),
@@ -140,7 +140,7 @@ struct IncidentTests {
             (600, json(600, "INFO", "poll.runs_missed", #"{"poll":"offers","suppressed":"599"}"#)),
             (2000, json(2000, "WARN", "sink.unavailable", hook)),
         ])
-        var record = StoredRecord.Content()
+        var record = StoredRecord()
         record.lines = [1, 60, 120].map {
             LogEntry(at: time($0), level: .warn, line: json($0, "WARN", "sink.unavailable", #"{"sink":"hook"}"#))
         }
@@ -170,7 +170,7 @@ struct IncidentTests {
         let boot = RunStart(boot: "one").text
         story.box = boxed([], marks: [mark(.start, 1, at: 1, boot), mark(.start, 2, at: 60, boot)])
         story.isRunning = true
-        story.record = StoredRecord.Content()
+        story.record = StoredRecord()
         story.record?.journal = [
             JournalEntry(at: time(40), .runEnd, by: "agent", target: time(1).iso8601, result: "killed")
         ]

@@ -10,11 +10,6 @@ package enum WatermarkOutcome: Sendable, Hashable {
 }
 
 extension StoreAcknowledgements {
-    /// The stored watermark; `nil` if there is none.
-    package func watermark(_ stream: StreamKey) async throws(StoreError) -> JWTID? {
-        try await store.direct(.read) { db in try db.watermark(of: stream).current() }
-    }
-
     /// Moves the watermark as far as ``WatermarkRule`` allows.
     ///
     /// Acknowledging does this itself. Call it after rows became dead, cancelled or suppressed. Does nothing for an
@@ -23,22 +18,20 @@ extension StoreAcknowledgements {
         try await store.perform { store throws(StoreError) in
             // Usually nothing can move, and then no transaction is needed.
             let canMove = try store.direct(.read, of: stream) { db, id in
-                try db.identity.isActive(stream.account) && db.watermark(of: stream).next(id) != nil
+                try db.identity.isActive(stream.account) && db.acknowledgements.next(stream, id) != nil
             }
             guard canMove else { return .unchanged }
             return try store.write(.watermark, of: stream) { db, id in
-                try db.identity.isActive(stream.account) ? try db.watermark(of: stream).advance(id, now) : .unchanged
+                try db.identity.isActive(stream.account)
+                    ? try db.acknowledgements.advance(stream, id, now) : .unchanged
             }
         }
     }
 }
 
-/// The watermark of one stream, in one access.
-struct WatermarkRows {
-    let db: Session
-    let stream: StreamKey
-
-    func current() throws -> JWTID? {
+extension AcknowledgementRows {
+    /// The stored watermark; `nil` if there is none.
+    func watermark(of stream: StreamKey) throws -> JWTID? {
         try db.value(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",
             [db.key(stream.account), stream.server, stream.poll.rawValue]
@@ -46,13 +39,13 @@ struct WatermarkRows {
     }
 
     /// Applies the rule to the stored rows, in the caller's transaction.
-    func advance(_ id: Int64, _ now: Timestamp) throws -> WatermarkOutcome {
-        guard let (current, next) = try next(id) else { return .unchanged }
-        return try swap(expected: current, new: next, now) ? .advanced(to: next) : .conflict
+    func advance(_ stream: StreamKey, _ id: Int64, _ now: Timestamp) throws -> WatermarkOutcome {
+        guard let (current, next) = try next(stream, id) else { return .unchanged }
+        return try swap(stream, expected: current, new: next, now) ? .advanced(to: next) : .conflict
     }
 
     /// The current watermark and its next value; `nil` if it stays.
-    func next(_ id: Int64) throws -> (current: JWTID?, next: JWTID)? {
+    func next(_ stream: StreamKey, _ id: Int64) throws -> (current: JWTID?, next: JWTID)? {
         let fetched: JWTID? = try db.value("SELECT fetch_cursor FROM streams WHERE id = ?", [id])
         guard let cursor = fetched else { return nil }
         let firstOpen = try db.outbox.firstOpen(of: id)
@@ -62,7 +55,7 @@ struct WatermarkRows {
             // between `!` and `~`.
             [id, min(cursor.rawValue + "!", firstOpen?.rawValue ?? "~")]
         )
-        let current = try self.current()
+        let current = try watermark(of: stream)
         let next = WatermarkRule.advance(
             current: current,
             firstOpen: firstOpen,
@@ -79,7 +72,7 @@ struct WatermarkRows {
     ///
     /// - Parameter expected: The value that the caller last read; `nil` if there was none.
     /// - Returns: Whether it moved. `false` is a normal result: read and decide again.
-    func swap(expected: JWTID?, new: JWTID, _ now: Timestamp) throws -> Bool {
+    func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ now: Timestamp) throws -> Bool {
         let key = [db.key(stream.account), stream.server, stream.poll.rawValue]
         try db.run(
             """

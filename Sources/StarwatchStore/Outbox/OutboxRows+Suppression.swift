@@ -1,36 +1,5 @@
 import StarwatchCore
 
-/// Finds the changes of a page that are stored and not announced.
-struct SuppressionCheck {
-    private let overlapping: [PollName]
-    private let stream: StreamKey
-    /// The streams of the overlapping polls, read at the first new row.
-    private var others: [Int64]?
-
-    init(_ page: PageCommit) {
-        overlapping = page.overlapping
-        stream = page.stream
-    }
-
-    /// The reason why a change is not announced; `nil` if it is.
-    mutating func reason(for change: FetchedChange, _ db: Session) throws -> RowReason? {
-        if change.isOwn { return .own }
-        for other in try streams(db) {
-            if try db.outbox.announces(change.id, in: other) { return .announced }
-        }
-        return nil
-    }
-
-    private mutating func streams(_ db: Session) throws -> [Int64] {
-        if let others { return others }
-        let found = try overlapping.filter { $0 != stream.poll }.compactMap { poll in
-            try db.streams.knownID(of: StreamKey(account: stream.account, server: stream.server, poll: poll))
-        }
-        others = found
-        return found
-    }
-}
-
 extension OutboxRows {
     /// The condition of rows `o` of a stream that only count what a row of another poll is still to announce.
     ///
@@ -102,18 +71,11 @@ extension OutboxRows {
         return passed
     }
 
-    /// A row that another poll announces, or did.
-    private struct Copy {
-        let id: Int64
-        let stream: Int64
-        let key: StreamKey
-        let change: Change
-        let isAcknowledged: Bool
-    }
-
     /// The rows of the same changes that were not announced because of `rows`, the first one first. Each comes once, also
     /// if two of `rows` have its change. An account that is gone has none, because nothing would deliver it; a paused one has.
-    private func copies(of rows: [Int64]) throws -> [Copy] {
+    private func copies(
+        of rows: [Int64]
+    ) throws -> [(id: Int64, stream: Int64, key: StreamKey, change: Change, isAcknowledged: Bool)] {
         try db.all(
             """
             SELECT DISTINCT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
@@ -128,14 +90,9 @@ extension OutboxRows {
             """,
             [jsonArray(rows)]
         ) { row in
-            let stream: Int64 = try row["stream_id"]
-            return Copy(
-                id: try row["id"],
-                stream: stream,
-                key: try visibleStream(row),
-                change: try visibleChange(row, of: stream),
-                isAcknowledged: try row["is_acknowledged"]
-            )
+            let (id, stream): (Int64, Int64) = (try row["id"], try row["stream_id"])
+            let (key, change) = (try visibleStream(row), try visibleChange(row, of: stream))
+            return (id, stream, key, change, try row["is_acknowledged"])
         }
     }
 

@@ -1,7 +1,7 @@
 /// The changes from one version of the schema to the next.
-enum Migrations {
+extension Schema {
     /// The migrations, and the version that each leads to.
-    static let all: [(version: Int, statements: String)] = [(10, version10)]
+    static let migrations: [(version: Int, statements: String)] = [(10, version10)]
 
     /// The changes of version 10, one constant for each area.
     static let version10 =

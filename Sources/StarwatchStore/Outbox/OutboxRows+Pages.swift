@@ -1,11 +1,9 @@
 import StarwatchCore
 
-/// The fetched pages, in one access.
-struct PageRows {
-    let db: Session
-
+/// The fetched pages.
+extension OutboxRows {
     /// The id of the next page. Ids are never reused, because rows can outlive their page.
-    func nextID() throws -> Int64 {
+    func nextPageID() throws -> Int64 {
         1 + (try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'page_fetches'") ?? 0)
     }
 
@@ -23,7 +21,7 @@ struct PageRows {
     }
 
     /// The stored pages that match a condition.
-    func list(_ condition: String, _ arguments: SQLArguments) throws -> [PageOrigin] {
+    func pages(_ condition: String, _ arguments: SQLArguments) throws -> [PageOrigin] {
         try db.all(
             """
             SELECT page, request_id, server_request_id, asked_at, answered_at, tries FROM page_fetches

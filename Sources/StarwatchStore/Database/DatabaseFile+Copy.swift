@@ -2,21 +2,17 @@ import GRDB
 import Glibc
 import StarwatchCore
 
-/// A copy of an open database in a file beside it, with its owner, mode and encryption.
-struct DatabaseCopy {
-    /// The path of the database.
-    let path: String
-
+extension DatabaseFile {
     static let partialEnding = ".partial"
 
-    /// Makes the copy, in place of an older one of that name.
+    /// Copies an open database to a file beside it, with its owner, mode and encryption, in place of an older copy of that name.
     ///
     /// - Throws: The error of SQLite or the system. No part of a copy is left then, and the older one stays.
-    func make(of database: DatabaseQueue, as target: String, now: Timestamp) throws {
+    static func copy(_ database: DatabaseQueue, at path: String, to target: String, now: Timestamp) throws {
         let partial = target + Self.partialEnding
         unlink(partial)
         do {
-            try createEmpty(partial)
+            try createEmpty(partial, like: path)
             try database.writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [partial]) }
             try finish(partial, as: target, now: now)
         } catch {
@@ -26,7 +22,7 @@ struct DatabaseCopy {
     }
 
     /// Creates a file with the owner and mode of the database, because SQLite would give it those of any new file.
-    private func createEmpty(_ file: String) throws(StoreError) {
+    private static func createEmpty(_ file: String, like path: String) throws(StoreError) {
         var info = stat()
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
@@ -39,7 +35,7 @@ struct DatabaseCopy {
     }
 
     /// Renames a copy after it is on the disk, with the time that its age counts from.
-    private func finish(_ file: String, as target: String, now: Timestamp) throws(StoreError) {
+    private static func finish(_ file: String, as target: String, now: Timestamp) throws(StoreError) {
         let descriptor = open(file, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
         defer { close(descriptor) }
@@ -48,7 +44,7 @@ struct DatabaseCopy {
             throw StoreError.io(detail: SystemText.of(errno))
         }
         // Otherwise what follows, such as an upgrade, could survive a power loss, and the new name not.
-        let directory = open(DatabaseFile.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directory = open(folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
