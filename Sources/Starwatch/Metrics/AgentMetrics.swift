@@ -141,8 +141,8 @@ package final class AgentMetrics: Sendable {
         registry.info(
             .info("starwatch_build_info", "Version, commit and Swift version of the running agent."),
             [
-                InfoLabel("version", AgentVersion.current), InfoLabel("commit", AgentVersion.commit),
-                InfoLabel("swift", AgentVersion.swift),
+                .info("version", AgentVersion.current), .info("commit", AgentVersion.commit),
+                .info("swift", AgentVersion.swift),
             ]
         )
         CatalogueScope.registered(if: \.hasTimeZones, ClockMetrics.registerTimeZones)

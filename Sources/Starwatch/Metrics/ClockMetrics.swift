@@ -89,7 +89,7 @@ package struct ClockMetrics: Sendable {
             largest: 1
         ) {
             let data = ZoneDatabase.ofMachine.data
-            return [.init(labels: [("source", data.source.rawValue), ("version", data.version)], value: 1)]
+            return [(labels: [("source", data.source.rawValue), ("version", data.version)], value: 1)]
         }
     }
 }
