@@ -180,16 +180,9 @@ package struct ControlGroup: Sendable, Hashable {
 /// Finds out how runs ended.
 package enum RunEndDecision {
     /// The event that ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent
-    /// that does not run.
-    package struct Next: Sendable {
-        let start: RunStart
-        let at: Timestamp?
-
-        /// - Parameters:
-        ///   - start: The facts about the machine. Its sign is the last one of the run.
-        ///   - at: The time of the start; `nil` for a look.
-        package init(_ start: RunStart, at: Timestamp?) { (self.start, self.at) = (start, at) }
-    }
+    /// that does not run. It is the facts about the machine, whose sign is the last one of the run, and the time of the start;
+    /// `nil` for a look.
+    package typealias Next = (start: RunStart, at: Timestamp?)
 
     /// The ends of runs, the oldest first.
     ///
@@ -203,7 +196,7 @@ package enum RunEndDecision {
             switch mark.kind {
             case .start:
                 guard let start = RunStart(text: mark.text) else { continue }
-                if let end = run?.end(before: Next(start, at: mark.at)) { ends.append(end) }
+                if let end = run?.end(before: (start, mark.at)) { ends.append(end) }
                 run = Run(start: start, startedAt: mark.at, lastMark: mark.at)
             case .stopping:
                 run?.isAsked = true

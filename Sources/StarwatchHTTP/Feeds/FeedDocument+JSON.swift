@@ -21,7 +21,7 @@ extension FeedDocument {
             "date_published": .text(message.createdAt), "language": .text(message.locale),
             "tags": .list(polls.names.map(JSONTree.text)),
         ]
-        item["url"] = ProjectLink.address(of: message).map(JSONTree.text)
+        item["url"] = NotificationNames.address(of: message).map(JSONTree.text)
         return .object(item)
     }
 }

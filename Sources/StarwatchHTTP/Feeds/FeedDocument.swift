@@ -91,7 +91,7 @@ struct FeedDocument: Sendable {
         let message = entry.notification
         let names = NotificationNames(message, catalogues: catalogues)
         let link: HTML =
-            ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(names.linkWords)</a></p>" } ?? ""
+            NotificationNames.address(of: message).map { "<p><a href=\"\($0)\">\(names.linkWords)</a></p>" } ?? ""
         let lines: [HTML] = message.body.split(separator: "\n").map { "<p>\(String($0))</p>" }
         return "\(lines)\(names.html)\(link)"
     }
@@ -119,7 +119,7 @@ extension FeedDocument {
 
     private func atomEntry(_ entry: FeedEntry) -> String {
         let message = entry.notification
-        let links = ProjectLink.address(of: message).map { Self.alternate($0) } ?? []
+        let links = NotificationNames.address(of: message).map { Self.alternate($0) } ?? []
         let head = """
             <entry xml:lang="\(Self.escaped(message.locale))">
             <id>\(Self.id(of: entry))</id>

@@ -4,6 +4,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import ServiceLifecycle
+import StarwatchCore
 import Synchronization
 
 /// The check of users' passwords.
@@ -174,13 +175,9 @@ package enum Bcrypt {
         let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), parts[2].utf8.count == 2,
             let cost = Int(parts[2]), (4...31).contains(cost), parts[3].utf8.count == 53,
-            parts[3].utf8.allSatisfy({ $0 == 46 || $0 == 47 || isAlphanumeric($0) })
+            parts[3].utf8.allSatisfy({ $0 == 46 || $0 == 47 || $0.isAlphanumeric })
         else { return nil }
         return cost
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
     /// Returns whether the password has the hash. Takes 50 ms or more, so it must not run on an event loop.
