@@ -78,7 +78,7 @@ package final class AgentMetrics: Sendable {
     package let controlRequests = MetricRegistry.current.counters(
         .counter("starwatch_control_requests_total", "Requests to the control API."),
         by: LabelDimension<ControlOperation>("operation", shown: CatalogueScope.current.features.controlOperations),
-        LabelDimension<ControlResult>("result")
+        LabelDimension<WorkResult>("result")
     )
     package let controlRefused = MetricRegistry.current.counters(
         .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),

@@ -51,7 +51,7 @@ package struct ClockMetrics: Sendable {
     )
     package let tokenRefreshes = MetricRegistry.current.counters(
         .counter("starwatch_token_refreshes_total", "Tokens created or taken from the pool, by result."),
-        by: LabelDimension<TokenRefreshResult>("result")
+        by: LabelDimension<WorkResult>("result")
     )
     package let tokenExpiry = MetricRegistry.current.gauge(
         .gauge(

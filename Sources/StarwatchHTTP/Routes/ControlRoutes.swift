@@ -8,14 +8,9 @@ import Synchronization
 /// The routes that change something, or that name people and projects: the verbs of ``ControlAPI``, and pages.
 struct ControlRoutes: Sendable {
     let agent: any ServedAgent
-    /// The URL of the dashboards, which the pages link to.
-    var dashboards: String?
+    var settings = ServerSettings()
     /// Whether the routes are served on the Unix socket, which no other machine reaches.
     var isLocal = false
-    /// Whether the feed has a private address too.
-    var hasFeedAddress = false
-    /// The words beside those of notifications.
-    var catalogues = MessageCatalogues.builtIn
 
     /// A path that overlaps another comes after it.
     var table: [Route] {
@@ -28,7 +23,9 @@ struct ControlRoutes: Sendable {
             feedDocument(.atom),
             feedDocument(.json),
             Route("GET", "/explain", storyPage),
-        ] + (hasFeedAddress ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
+        ]
+            + (settings.feedToken != nil && !isLocal
+                ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
             + ControlAPI.controls.map { route($0) }
     }
 
@@ -82,8 +79,8 @@ struct ControlRoutes: Sendable {
         } catch {
             guard error.kind == .conflict else { throw error }
         }
-        let page = FeedPage(entries: entries, times: times, catalogues: catalogues)
-        return .page(page.frame, canControl: true, dashboards: dashboards)
+        let page = FeedPage(entries: entries, times: times, catalogues: settings.catalogues)
+        return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
 
     /// - Parameter folder: The part of the path before that of the format.
@@ -100,7 +97,7 @@ struct ControlRoutes: Sendable {
                 hasPage: call.canBrowse,
                 folder: call.folder,
                 installation: listing.installation,
-                catalogues: catalogues
+                catalogues: settings.catalogues
             )
             return .feed(document, for: call)
         }
@@ -117,7 +114,7 @@ struct ControlRoutes: Sendable {
                 page.problem = error.message
             }
         }
-        return .page(page.frame, canControl: true, dashboards: dashboards)
+        return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
 
     /// Times by the server's clock, as notifications and stories have them.

@@ -79,16 +79,9 @@ struct HTTPServer: Service {
         _ settings: ServerSettings,
         logger: Logger
     ) {
-        let control = ControlRoutes(
-            agent: agent,
-            dashboards: settings.dashboards,
-            isLocal: address == nil,
-            hasFeedAddress: address != nil && settings.feedToken != nil,
-            catalogues: settings.catalogues
-        )
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
-            control: control,
+            control: ControlRoutes(agent: agent, settings: settings, isLocal: address == nil),
             hosts: HostPolicy(own: address?.host, allowed: settings.allowedHosts),
             access: access,
             security: address == nil ? nil : settings.security

@@ -15,7 +15,8 @@ struct OpenAPITests {
 
     private static let agent = FakeAgent()
     private static let table =
-        ReadRoutes(agent: agent, canControl: true).table + ControlRoutes(agent: agent, hasFeedAddress: true).table
+        ReadRoutes(agent: agent, canControl: true).table
+        + ControlRoutes(agent: agent, settings: ServerSettings(feedToken: { "" })).table
 
     private static let verbs: [any AnyVerb] = [ControlAPI.status] + ControlAPI.controls
 
