@@ -81,7 +81,7 @@ struct ServedPorts: Sendable {
     }
 
     private func isSafe(_ listen: String, _ security: PortSecurity?) -> Bool {
-        security?.isEncrypted == true || (try? ListenAddress(parsing: listen))?.isLoopback != false
+        security?.isEncrypted == true || ListenAddress(parsing: listen)?.isLoopback != false
     }
 
     func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {

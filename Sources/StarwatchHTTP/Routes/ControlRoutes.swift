@@ -3,7 +3,6 @@ import Hummingbird
 import ServiceLifecycle
 import Starwatch
 import StarwatchCore
-import Synchronization
 
 /// The routes that change something, or that name people and projects: the verbs of ``ControlAPI``, and pages.
 struct ControlRoutes: Sendable {
@@ -58,12 +57,13 @@ struct ControlRoutes: Sendable {
         // A HEAD has no stream, so it must not take a reader.
         guard call.method != "HEAD" else { return answer }
         let reader = try await agent.followFeed(after: after)
-        let stream = FeedStream(reader)
+        // An id without data tells the client only where to resume.
+        answer.body = Array("retry: 2000\nid: \(reader.position)\n\n".utf8)
         answer.whenClosed = { reader.end() }
         answer.stream = {
             // A shutdown ends the wait for the next piece.
             await withGracefulShutdownHandler {
-                await stream.next()
+                Self.text(of: await reader.next())
             } onGracefulShutdown: {
                 reader.end()
             }
@@ -124,27 +124,15 @@ struct ControlRoutes: Sendable {
     }
 }
 
-/// The feed as server-sent events, piece by piece.
-final class FeedStream: Sendable {
-    private let reader: FeedReader
-    private let hasBegun = Atomic(false)
-
-    init(_ reader: FeedReader) { self.reader = reader }
-
-    /// Returns some whole events; `nil` at the end.
-    func next() async -> String? {
-        // An id without data tells the client only where to resume.
-        if !hasBegun.exchange(true, ordering: .relaxed) { return "retry: 2000\nid: \(reader.position)\n\n" }
-        switch await reader.next() {
-        case .notifications(let events): return events.map(Self.text).joined()
-        case .gap(let after, let before):
-            return "event: gap\ndata: {\"after\":\(after),\"before\":\(before)}\n\n"
-        case .heartbeat: return ": heartbeat\n\n"
-        case .over: return nil
+extension ControlRoutes {
+    /// The server-sent events of a step: some whole ones; `nil` at the end.
+    private static func text(of step: FeedReader.Step) -> String? {
+        switch step {
+        case .notifications(let events):
+            events.map { "id: \($0.sequence ?? 0)\nevent: \($0.name)\ndata: \($0.data)\n\n" }.joined()
+        case .gap(let after, let before): "event: gap\ndata: {\"after\":\(after),\"before\":\(before)}\n\n"
+        case .heartbeat: ": heartbeat\n\n"
+        case .over: nil
         }
-    }
-
-    private static func text(_ event: FeedEvent) -> String {
-        "id: \(event.sequence ?? 0)\nevent: \(event.name)\ndata: \(event.data)\n\n"
     }
 }

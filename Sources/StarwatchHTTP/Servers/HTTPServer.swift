@@ -124,7 +124,7 @@ extension ListenAddress {
     /// The URL of a bound address for a program on this machine, where every address includes the loopback one.
     fileprivate static func localURL(_ bound: String, isEncrypted: Bool) -> String {
         var address = bound
-        if var parsed = try? ListenAddress(parsing: bound), parsed.isEveryAddress {
+        if var parsed = ListenAddress(parsing: bound), parsed.isEveryAddress {
             parsed.host = parsed.host.contains(":") ? "::1" : "127.0.0.1"
             address = parsed.description
         }
