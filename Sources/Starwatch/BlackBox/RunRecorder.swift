@@ -44,7 +44,7 @@ package final class RunRecorder: Sendable {
         let ends = RunEndDecision.ends(content.marks, before: (start, now))
         state.withLock { $0.known = ends }
         await note(ends)
-        start.formerSign = ends.last?.window?.after
+        start.formerSign = ends.last?.after
         state.withLock { $0.startedAt = now }
         box.beginRun()
         box.add(.start, at: now, start.text)

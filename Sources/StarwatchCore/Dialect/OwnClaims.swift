@@ -4,15 +4,21 @@ package struct OwnClaimsPage: Sendable, Hashable {
     package struct Claim: Sendable, Hashable {
         package let handle: String
         /// The name to show; `nil` if the claim has none.
-        package var name: String?
+        package let name: String?
         /// The identifier of this version, where the report has all versions.
-        package var id: String?
+        package let id: String?
+
+        package init(handle: String, name: String? = nil, id: String? = nil) {
+            (self.handle, self.name, self.id) = (handle, name, id)
+        }
     }
 
     /// The claims, the newest first, without those whose handle is unusable.
     package let claims: [Claim]
     /// The `beforeId` of the next page; `nil` if this is the last one.
     package let next: String?
+
+    package init(claims: [Claim], next: String?) { (self.claims, self.next) = (claims, next) }
 
     package static let empty = OwnClaimsPage(claims: [], next: nil)
 

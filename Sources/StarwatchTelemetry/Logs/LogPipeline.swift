@@ -128,7 +128,7 @@ package protocol LogSink: Sendable {
     /// Receives one line. Called concurrently from any thread. Must not log.
     ///
     /// - Parameters:
-    ///   - entry: What the line says, not redacted.
+    ///   - entry: The entry of the line, with its time, level, event and run.
     ///   - line: The redacted line, including its line feed. Repetitions are already folded.
     func take(_ entry: LogEntry, line: [UInt8])
 }
