@@ -65,5 +65,7 @@ struct Runbook: Sendable {
     }
 
     /// All runbooks by name. A test compares the list with the folder.
-    static let all = [UInt8](starwatch_runbooks()).split(separator: 0).map { Runbook(String(decoding: $0, as: UTF8.self)) }
+    static let all = [UInt8](starwatch_runbooks()).split(separator: 0).map { text in
+        Runbook(String(decoding: text, as: UTF8.self))
+    }
 }
