@@ -52,10 +52,7 @@ extension AgentServers {
 extension ListenAddress {
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     init(listen text: String) throws(HTTPServerError) {
-        do throws(ListenAddressError) {
-            try self.init(parsing: text)
-        } catch {
-            throw .badAddress(text)
-        }
+        guard let address = ListenAddress(parsing: text) else { throw .badAddress(text) }
+        self = address
     }
 }

@@ -81,7 +81,7 @@ struct ServedPorts: Sendable {
     }
 
     private func isSafe(_ listen: String, _ security: PortSecurity?) -> Bool {
-        security?.isEncrypted == true || (try? ListenAddress(parsing: listen))?.isLoopback != false
+        security?.isEncrypted == true || ListenAddress(parsing: listen)?.isLoopback != false
     }
 
     func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
@@ -90,13 +90,13 @@ struct ServedPorts: Sendable {
         settings.catalogues = options.delivery.catalogues
         var ofHTTP = settings
         ofHTTP.security = http
-        let admin = try AdminServer(agent: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)
+        let admin = try HTTPServer(reading: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)
         settings.pages = admin.pages
         var run = AgentServers.Run()
         run.metricsAddress = { await admin.boundAddress() }
         run.services = [
             admin,
-            ControlServer(agent: agent, socketPath: options.control.socket, settings: settings, logger: logger),
+            HTTPServer(agent: agent, socketPath: options.control.socket, settings: settings, logger: logger),
         ]
         if let listen = options.control.listen, token != nil || control != nil {
             var ofControl = settings
@@ -110,7 +110,7 @@ struct ServedPorts: Sendable {
                 }
             }
             run.services.append(
-                try ControlServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)
+                try HTTPServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)
             )
         }
         return run

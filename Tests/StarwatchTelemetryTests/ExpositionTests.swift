@@ -24,7 +24,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
     latency[.client].observe(1e7)
     registry.info(
         .info("starwatch_build_info", "What runs."),
-        [InfoLabel("version", "1.0"), InfoLabel("swift", "6.3")]
+        [.info("version", "1.0"), .info("swift", "6.3")]
     )
     registry.gauge(.gauge("starwatch_clock_skew_seconds", unit: .seconds, "Server minus local.")).set(-0.125)
     registry.gauge(.gauge("starwatch_rate_limit_remaining", unit: .ratio, "Left.")).set(99)
@@ -49,7 +49,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         took.observe(0.25, exemplar: Exemplar(runID: "r-1", atMilliseconds: 1_767_225_600_050))
         took.observe(3)
         registry.counter(.counter("t_polls_total", "Polls.")).increment(by: 3)
-        registry.info(.info("t_build_info", "Build."), [InfoLabel("version", "1")])
+        registry.info(.info("t_build_info", "Build."), [.info("version", "1")])
         registry.gauge(.gauge("t_left_bytes", unit: .bytes, "Left.")).set(0.1)
         return registry
     }

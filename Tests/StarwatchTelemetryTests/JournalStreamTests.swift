@@ -30,13 +30,13 @@ import Testing
 
     @Test(arguments: LogFormat.allCases, [true, false])
     func everyLineHasItsPriorityInTheJournalAlone(format: LogFormat, isJournal: Bool) throws {
-        let writer = DescriptorWriter(descriptor: descriptor, hasPriority: isJournal)
+        let writer = DescriptorWriter(descriptor: descriptor, format: format, hasPriority: isJournal)
         let prefixes = [LogSeverity.debug: "<7>", .info: "<6>", .warn: "<4>", .error: "<3>"]
         var expected = ""
         for severity in LogSeverity.allCases {
             let entry = LogEntry(timestampMilliseconds: 0, severity: severity, event: "poll.failed")
             let line = format == .json ? entry.jsonLine() : entry.textLine()
-            writer.take(LogRecord(timestampMilliseconds: 0, severity: severity, format: format, line: line))
+            writer.take(entry, line: line)
             expected += (isJournal ? prefixes[severity] ?? "?" : "") + String(decoding: line, as: UTF8.self)
         }
         try pipe.fileHandleForWriting.close()

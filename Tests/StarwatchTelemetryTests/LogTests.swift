@@ -8,11 +8,11 @@ import Testing
 
 /// A sink that records its lines.
 final class LineCollector: LogSink, Sendable {
-    private let kept = Mutex<[LogRecord]>([])
+    private let kept = Mutex<[(entry: LogEntry, line: [UInt8])]>([])
 
-    func take(_ record: LogRecord) { kept.withLock { $0.append(record) } }
+    func take(_ entry: LogEntry, line: [UInt8]) { kept.withLock { $0.append((entry, line)) } }
 
-    var records: [LogRecord] { kept.withLock { $0 } }
+    var records: [(entry: LogEntry, line: [UInt8])] { kept.withLock { $0 } }
     var lines: [String] { records.map { String(decoding: $0.line, as: UTF8.self) } }
 }
 
@@ -363,7 +363,7 @@ final class LineCollector: LogSink, Sendable {
         log.pipeline.add(ring)
         log.logger().notice("x", metadata: ["a": "did:a:b"])
         #expect(ring.lines == log.collector.lines)
-        #expect(ring.records[0].severity == .info)
+        #expect(ring.records[0].entry.severity == .info)
     }
 
     @Test func labelsOfDependenciesAreKept() {
@@ -385,11 +385,12 @@ final class LineCollector: LogSink, Sendable {
         _ = fcntl(output, F_SETFL, 0)
         let drops = Atomic<Int>(0)
         let writer = DescriptorWriter(descriptor: output, onDrop: { drops.add(1, ordering: .relaxed) })
-        let record = LogRecord(timestampMilliseconds: 0, severity: .info, format: .json, line: Array("{}\n".utf8))
-        for _ in 0..<1000 { writer.take(record) }
+        let entry = LogEntry(timestampMilliseconds: 0, severity: .info, event: "")
+        let line = Array("{}\n".utf8)
+        for _ in 0..<1000 { writer.take(entry, line: line) }
         #expect(drops.load(ordering: .relaxed) == 1000)
         _ = pipe.fileHandleForReading.availableData
-        writer.take(record)
+        writer.take(entry, line: line)
         #expect(drops.load(ordering: .relaxed) == 1000)
     }
 
@@ -415,7 +416,7 @@ final class LineCollector: LogSink, Sendable {
         )
         func take(_ bytes: Int) {
             let line = [UInt8](repeating: 0x61, count: bytes)
-            writer.take(LogRecord(timestampMilliseconds: 0, severity: .info, line: line))
+            writer.take(LogEntry(timestampMilliseconds: 0, severity: .info, event: ""), line: line)
         }
         for _ in 0..<4 { take(10) }
         #expect(reader.waits.withLock { $0 } == [100, 0, 0, 0])
@@ -443,7 +444,9 @@ final class LineCollector: LogSink, Sendable {
         for letter in "abcd".utf8 {
             Thread.detachNewThread {
                 let line = [UInt8](repeating: letter, count: 9000) + [0x0A]
-                for _ in 0..<50 { writer.take(LogRecord(timestampMilliseconds: 0, severity: .info, line: line)) }
+                for _ in 0..<50 {
+                    writer.take(LogEntry(timestampMilliseconds: 0, severity: .info, event: ""), line: line)
+                }
             }
         }
         var received: [UInt8] = []
@@ -466,7 +469,7 @@ final class LineCollector: LogSink, Sendable {
                 descriptor: pipe.fileHandleForWriting.fileDescriptor,
                 onDrop: { drops.add(1, ordering: .relaxed) }
             )
-            .take(LogRecord(timestampMilliseconds: 0, severity: .info, line: [0x0A]))
+            .take(LogEntry(timestampMilliseconds: 0, severity: .info, event: ""), line: [0x0A])
             try #require(drops.load(ordering: .relaxed) == 1)
             withExtendedLifetime(pipe) {}
         }

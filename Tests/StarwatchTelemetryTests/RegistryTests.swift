@@ -280,8 +280,8 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     }
 
     @Test func infoValuesAreSanitised() {
-        #expect(InfoLabel("version", "1.2.3-rc+1").value == "1.2.3-rc+1")
-        #expect(InfoLabel("version", "a\nb").value == "unknown")
-        #expect(InfoLabel("version", "").value == "unknown")
+        #expect(CatalogueLabel.info("version", "1.2.3-rc+1").values == ["1.2.3-rc+1"])
+        #expect(CatalogueLabel.info("version", "a\nb").values == ["unknown"])
+        #expect(CatalogueLabel.info("version", "").values == ["unknown"])
     }
 }

@@ -73,9 +73,13 @@ import Testing
     @Test(arguments: [true, false], LogFormat.allCases)
     func writerColoursTextAndNeverJSON(hasColour: Bool, format: LogFormat) throws {
         let pipe = Pipe.make()
-        let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor, hasColour: hasColour)
+        let writer = DescriptorWriter(
+            descriptor: pipe.fileHandleForWriting.fileDescriptor,
+            format: format,
+            hasColour: hasColour
+        )
         let line = format == .json ? Self.entry.jsonLine() : Self.entry.textLine()
-        writer.take(LogRecord(timestampMilliseconds: 0, severity: .warn, format: format, line: line))
+        writer.take(LogEntry(timestampMilliseconds: 0, severity: .warn, event: ""), line: line)
         try pipe.fileHandleForWriting.close()
         let written = Array(try #require(try pipe.fileHandleForReading.readToEnd()))
         #expect((written != line) == (hasColour && format == .text))

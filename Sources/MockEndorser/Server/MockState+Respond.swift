@@ -41,7 +41,7 @@ extension MockState {
     private mutating func replace(_ fault: MockFault?, _ request: IncomingRequest, _ endpoint: MockEndpoint) -> Reply? {
         switch fault {
         case .status(let code, let headers, let body):
-            return ScriptedStatus.reply(code, headers: headers, body: body, &self)
+            return scripted(code, headers: headers, body: body)
         case .resetBeforeHead: return Reply(status: 200, delivery: .reset(headFirst: false, bodyBytes: 0))
         case .neverAnswer: return Reply(status: 200, delivery: .never)
         case .malformedJSON where endpoint == .hook, .oversizedBody where endpoint == .hook:
@@ -94,13 +94,12 @@ extension MockState {
     }
 }
 
-/// The response of a scripted status.
-enum ScriptedStatus {
-    /// Creates the response. Each of `headers` replaces a header of the same name.
+extension MockState {
+    /// The response of a scripted status. Each of `headers` replaces a header of the same name.
     ///
     /// - Parameter body: The body; `nil` for the dialect's own body of this status.
-    static func reply(_ status: Int, headers: [String: String], body: String?, _ state: inout MockState) -> Reply {
-        var reply = body.map { .json(status, .encoded(Array($0.utf8))) } ?? usual(status, &state)
+    private mutating func scripted(_ status: Int, headers: [String: String], body: String?) -> Reply {
+        var reply = body.map { .json(status, .encoded(Array($0.utf8))) } ?? usual(status)
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             reply.headers.removeAll { $0.0.lowercased() == name.lowercased() }
             reply.headers.append((name, value))
@@ -108,24 +107,24 @@ enum ScriptedStatus {
         return reply
     }
 
-    private static func usual(_ status: Int, _ state: inout MockState) -> Reply {
-        switch (state.options.dialect, status) {
+    private mutating func usual(_ status: Int) -> Reply {
+        switch (options.dialect, status) {
         case (.canonical, 500):
             CanonicalDialect.error(
                 500,
                 "internal_server_error",
                 "Database connection timeout",
                 details: [("component", "database"), ("operation", "query_starred_projects")],
-                in: &state
+                in: &self
             )
         case (.canonical, 503):
             CanonicalDialect.error(
                 503,
                 "service_unavailable",
                 "Service temporarily unavailable for maintenance",
-                in: &state
+                in: &self
             )
-        case (.canonical, _): CanonicalDialect.error(status, "scripted", "Scripted answer", in: &state)
+        case (.canonical, _): CanonicalDialect.error(status, "scripted", "Scripted answer", in: &self)
         case (.endorser, 500): .json(500, "Error: SQLITE_BUSY: database is locked")
         // The proxy in front of the real server sends these.
         case (.endorser, 502...504):

@@ -43,12 +43,9 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
     /// Another recorder of the same file, after this one is closed.
     func reopened() -> BlackBoxRecorder { BlackBoxRecorder(path: path) }
 
-    package func take(_ record: LogRecord) {
-        add(
-            .line,
-            at: Timestamp(milliseconds: record.timestampMilliseconds),
-            String(decoding: record.line.dropLast(), as: UTF8.self)
-        )
+    package func take(_ entry: StarwatchTelemetry.LogEntry, line: [UInt8]) {
+        let time = Timestamp(milliseconds: entry.timestampMilliseconds)
+        add(.line, at: time, String(decoding: line.dropLast(), as: UTF8.self))
     }
 
     func add(_ kind: BlackBoxRecord.Kind, at time: Timestamp, _ text: String = "") {

@@ -16,7 +16,7 @@ package enum CrashNotes {
     /// - Parameter hasWatchdog: Whether a service manager watches. It ends a process without progress by SIGABRT.
     package static func install(hasWatchdog: Bool) {
         guard !isInstalled.exchange(true, ordering: .relaxed) else { return }
-        crash.frames = .allocate(byteCount: (signals.count + 1) * BlackBoxFrame.slotBytes, alignment: 16)
+        crash.frames = .allocate(byteCount: (signals.count + 1) * BlackBoxRecord.slotBytes, alignment: 16)
         crash.former = .allocate(capacity: Int(SIGTRAP) + Int(SIGSEGV) + 1)
         crash.hasWatchdog = hasWatchdog
         for signal in signals {
@@ -38,9 +38,9 @@ package enum CrashNotes {
             var copy = ring
             let (offset, bytes) = copy.place(.crash, at: Timestamp(milliseconds: 0), text)
             bytes.withUnsafeBytes {
-                (frames + index * BlackBoxFrame.slotBytes).copyMemory(
+                (frames + index * BlackBoxRecord.slotBytes).copyMemory(
                     from: $0.baseAddress!,
-                    byteCount: BlackBoxFrame.slotBytes
+                    byteCount: BlackBoxRecord.slotBytes
                 )
             }
             crash.offset = off_t(offset)
@@ -57,11 +57,11 @@ private func handle(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?) {
         // Another process sent it: the code of kill(2) is 0.
         let isWatchdog = number == SIGABRT && crash.hasWatchdog && info?.pointee.si_code == 0
         let frame = UnsafeMutableRawBufferPointer(
-            start: frames + (isWatchdog ? 6 : index(of: number)) * BlackBoxFrame.slotBytes,
-            count: BlackBoxFrame.slotBytes
+            start: frames + (isWatchdog ? 6 : index(of: number)) * BlackBoxRecord.slotBytes,
+            count: BlackBoxRecord.slotBytes
         )
-        BlackBoxFrame.seal(frame, at: SystemClock().now.milliseconds)
-        _ = pwrite(crash.descriptor, frame.baseAddress, BlackBoxFrame.slotBytes, crash.offset)
+        BlackBoxRecord.seal(frame, at: SystemClock().now.milliseconds)
+        _ = pwrite(crash.descriptor, frame.baseAddress, BlackBoxRecord.slotBytes, crash.offset)
         crash.descriptor = -1
     }
     if let former = crash.former { sigaction(number, former + Int(number), nil) }

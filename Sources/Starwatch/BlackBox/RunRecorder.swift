@@ -41,10 +41,10 @@ package final class RunRecorder: Sendable {
         let content = await box.open()
         var start = machine()
         start.formerSign = content.lastSign
-        let ends = RunEndDecision.ends(content.marks, before: .init(start, at: now))
+        let ends = RunEndDecision.ends(content.marks, before: (start, now))
         state.withLock { $0.known = ends }
         await note(ends)
-        start.formerSign = ends.last?.window?.after
+        start.formerSign = ends.last?.after
         state.withLock { $0.startedAt = now }
         box.beginRun()
         box.add(.start, at: now, start.text)
@@ -83,7 +83,7 @@ package final class RunRecorder: Sendable {
     package func ends() -> [RunEnd] {
         if let ends = state.withLock(\.known) { return ends }
         let content = box.storedContent()
-        let ends = RunEndDecision.ends(content.marks, before: .look(at: content, machine()))
+        let ends = RunEndDecision.ends(content.marks, before: (machine().looking(at: content), nil))
         return state.withLock { state in
             if state.known == nil { state.known = ends }
             return state.known ?? []
@@ -91,16 +91,14 @@ package final class RunRecorder: Sendable {
     }
 }
 
-extension RunEndDecision.Next {
-    /// A look at the black box of an agent that does not run.
-    static func look(at content: BlackBox.Content, _ machine: RunStart) -> RunEndDecision.Next {
-        var machine = machine
-        machine.formerSign = content.lastSign
-        return RunEndDecision.Next(machine, at: nil)
-    }
-}
-
 extension RunStart {
+    /// The machine at a look at the black box of an agent that does not run.
+    func looking(at content: BlackBox.Content) -> RunStart {
+        var machine = self
+        machine.formerSign = content.lastSign
+        return machine
+    }
+
     /// The machine now.
     package static var current: RunStart {
         let boot = text(of: "/proc/sys/kernel/random/boot_id").split(separator: "\n").first ?? ""

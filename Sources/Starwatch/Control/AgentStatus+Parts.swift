@@ -270,7 +270,7 @@ extension AgentStatus {
             let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
             lastDay = unasked.count
             (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
-            lastAfter = unasked.last?.window?.after.iso8601
+            lastAfter = unasked.last?.after?.iso8601
         }
     }
 }

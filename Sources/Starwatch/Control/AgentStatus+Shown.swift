@@ -51,7 +51,7 @@ extension AgentStatus {
         guard let problems else { return nil }
         let members = problems.map {
             let kind = StarwatchCore.Problem.Kind(rawValue: $0.problem)
-            return ProblemGroup.Member(kind, of: $0.subject, reason: $0.reason)
+            return ProblemGroup(kind, of: $0.subject, reason: $0.reason)
         }
         return ProblemGroup.groups(of: members).map { group in
             var problem = problems[group.first]

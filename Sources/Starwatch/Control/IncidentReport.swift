@@ -30,7 +30,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
 
         init(_ end: RunEnd) {
             (at, startedAt) = (end.at.iso8601, end.startedAt.iso8601)
-            (after, before) = (end.window?.after.iso8601, end.window?.before?.iso8601)
+            (after, before) = (end.after?.iso8601, end.before?.iso8601)
             (cause, phrase, askedFor) = (end.cause.rawValue, end.phrase, end.cause.isAskedFor)
         }
     }

@@ -46,7 +46,7 @@ package struct IncidentStory: Sendable {
         )
         let ends = RunEndDecision.ends(
             box?.marks ?? [],
-            before: isRunning ? nil : .look(at: box ?? BlackBox.Content(), machine)
+            before: isRunning ? nil : (machine.looking(at: box ?? BlackBox.Content()), nil)
         )
         .filter { $0.at >= since && $0.at <= until }
         let journal = (record?.journal ?? []).filter { $0.at >= since && $0.at <= until }

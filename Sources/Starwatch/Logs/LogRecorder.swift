@@ -16,13 +16,12 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
     /// Whether lines wait to be stored.
     var holdsLines: Bool { held.withLock { !$0.isEmpty } }
 
-    package func take(_ record: LogRecord) {
-        let line = String(decoding: record.line.dropLast(), as: UTF8.self)
+    package func take(_ entry: StarwatchTelemetry.LogEntry, line: [UInt8]) {
         let entry = StarwatchStore.LogEntry(
-            at: Timestamp(milliseconds: record.timestampMilliseconds),
-            level: LogLevel(record.severity),
-            runID: record.runID,
-            line: line
+            at: Timestamp(milliseconds: entry.timestampMilliseconds),
+            level: LogLevel(entry.severity),
+            runID: entry.runID,
+            line: String(decoding: line.dropLast(), as: UTF8.self)
         )
         let isFirst = held.withLock { held in
             if held.count == Self.capacity { held.removeFirst() }

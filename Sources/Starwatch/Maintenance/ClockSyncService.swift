@@ -137,7 +137,7 @@ package struct TimeServerAddress: Sendable, Hashable {
     /// - Returns: `nil` for anything else.
     package init?(_ text: String) {
         let hasPort = text.last != "]" && text.contains(":")
-        guard let address = try? ListenAddress(parsing: hasPort ? text : text + ":123"), address.port > 0,
+        guard let address = ListenAddress(parsing: hasPort ? text : text + ":123"), address.port > 0,
             !text.hasPrefix(":"), !text.isEmpty, address.host.utf8.allSatisfy(Self.isAllowed)
         else { return nil }
         host = address.host

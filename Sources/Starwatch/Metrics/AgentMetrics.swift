@@ -78,7 +78,7 @@ package final class AgentMetrics: Sendable {
     package let controlRequests = MetricRegistry.current.counters(
         .counter("starwatch_control_requests_total", "Requests to the control API."),
         by: LabelDimension<ControlOperation>("operation", shown: CatalogueScope.current.features.controlOperations),
-        LabelDimension<ControlResult>("result")
+        LabelDimension<WorkResult>("result")
     )
     package let controlRefused = MetricRegistry.current.counters(
         .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
@@ -141,8 +141,8 @@ package final class AgentMetrics: Sendable {
         registry.info(
             .info("starwatch_build_info", "Version, commit and Swift version of the running agent."),
             [
-                InfoLabel("version", AgentVersion.current), InfoLabel("commit", AgentVersion.commit),
-                InfoLabel("swift", AgentVersion.swift),
+                .info("version", AgentVersion.current), .info("commit", AgentVersion.commit),
+                .info("swift", AgentVersion.swift),
             ]
         )
         CatalogueScope.registered(if: \.hasTimeZones, ClockMetrics.registerTimeZones)

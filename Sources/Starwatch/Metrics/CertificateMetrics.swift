@@ -25,7 +25,7 @@ package final class CertificateMetrics: Sendable {
             labels: [CatalogueLabel(name: "of", values: owners.map(\.word))],
             largest: owners.count
         ) { [weak self] in
-            (self?.all ?? []).map { MetricTable.Row(labels: [("of", $0.owner.word)], value: $0.expiry.seconds) }
+            (self?.all ?? []).map { (labels: [("of", $0.owner.word)], value: $0.expiry.seconds) }
         }
     }
 

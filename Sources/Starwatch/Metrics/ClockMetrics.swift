@@ -51,7 +51,7 @@ package struct ClockMetrics: Sendable {
     )
     package let tokenRefreshes = MetricRegistry.current.counters(
         .counter("starwatch_token_refreshes_total", "Tokens created or taken from the pool, by result."),
-        by: LabelDimension<TokenRefreshResult>("result")
+        by: LabelDimension<WorkResult>("result")
     )
     package let tokenExpiry = MetricRegistry.current.gauge(
         .gauge(
@@ -89,7 +89,7 @@ package struct ClockMetrics: Sendable {
             largest: 1
         ) {
             let data = ZoneDatabase.ofMachine.data
-            return [.init(labels: [("source", data.source.rawValue), ("version", data.version)], value: 1)]
+            return [(labels: [("source", data.source.rawValue), ("version", data.version)], value: 1)]
         }
     }
 }

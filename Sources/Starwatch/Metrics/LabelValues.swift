@@ -46,8 +46,8 @@ package enum AcknowledgementResult: String, MetricLabel {
     case local
 }
 
-/// Result of creating a token.
-package enum TokenRefreshResult: String, MetricLabel {
+/// Result of creating a token, and of a control request.
+package enum WorkResult: String, MetricLabel {
     case ok, failed
 }
 
@@ -91,11 +91,6 @@ package enum StoreFile: String, MetricLabel {
 package enum ScrapeCode: String, MetricLabel {
     case ok = "200"
     case unavailable = "503"
-}
-
-/// Result of a control request.
-package enum ControlResult: String, MetricLabel {
-    case ok, failed
 }
 
 /// Reasons for which a port does not let a request in.

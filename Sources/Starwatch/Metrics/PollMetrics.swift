@@ -22,7 +22,7 @@ package struct PollMetrics: Sendable {
             labels: [CatalogueLabel(name: "poll", values: polls)],
             largest: polls.count
         ) { [silences] in
-            silences.known.withLock { $0 }.map { MetricTable.Row(labels: [("poll", $0.poll)], value: $0.ratio) }
+            silences.known.withLock { $0 }.map { (labels: [("poll", $0.poll)], value: $0.ratio) }
         }
     }
 

@@ -43,7 +43,7 @@ package final class ProblemMetrics: Sendable {
                 return (self?.present.withLock { $0 } ?? []).compactMap { problem in
                     let all = problem.labels(with: labels)
                     guard let value = value(problem), known.insert("\(all)").inserted else { return nil }
-                    return MetricTable.Row(labels: all, value: value)
+                    return (labels: all, value: value)
                 }
             }
         }

@@ -177,7 +177,7 @@ package struct OptionWarning: Sendable, Hashable {
     private static func listeners(_ options: AgentOptions) -> [OptionWarning] {
         let listeners = [("http.listen", options.http.listen), ("control.listen", options.control.listen)]
         return listeners.compactMap { path, text in
-            guard let address = text.flatMap({ try? ListenAddress(parsing: $0) }), address.isEveryAddress else {
+            guard let address = text.flatMap(ListenAddress.init(parsing:)), address.isEveryAddress else {
                 return nil
             }
             return OptionWarning(
@@ -190,7 +190,7 @@ package struct OptionWarning: Sendable, Hashable {
     /// The warnings about secrets in clear text on a network.
     private static func clearText(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
         func warning(_ port: ServedPort, _ text: String?, _ secret: String) -> [OptionWarning] {
-            guard let address = text.flatMap({ try? ListenAddress(parsing: $0) }), !address.isLoopback,
+            guard let address = text.flatMap(ListenAddress.init(parsing:)), !address.isLoopback,
                 !facts.encryptedPorts.contains(port)
             else { return [] }
             let message =

@@ -43,9 +43,9 @@ package final class AgentLifecycle: Sendable {
     ) -> [Problem] {
         // Remembered here, they would never be announced.
         guard phase != .starting else { return dated(problems, now: now) }
-        let (dated, change) = history.withLock { $0.follow(problems, isComplete: isComplete, now: now) }
-        for problem in change.began { logger.log(.problemBegan, problem.fields) }
-        for problem in change.ended { logger.log(.problemEnded, problem.fields(endedAt: now)) }
+        let (dated, began, ended) = history.withLock { $0.follow(problems, isComplete: isComplete, now: now) }
+        for problem in began { logger.log(.problemBegan, problem.fields) }
+        for problem in ended { logger.log(.problemEnded, problem.fields(endedAt: now)) }
         return dated
     }
 

@@ -35,14 +35,16 @@ package struct AgentLog: Sendable {
             throw AgentError(.configuration, "\(error)")
         }
         if let previous { metrics.countOn(from: previous.metrics) }
+        let format = LogFormat(rawValue: options.log.format.rawValue) ?? .json
         let standardError = DescriptorWriter.standardError(
+            format: format,
             environment: ProcessInfo.processInfo.environment,
             onDrop: { [metrics] in metrics.log.dropped.increment() }
         )
         let lines: any StarwatchTelemetry.LogSink =
             dependencies.loggedEvent.map { EventLines(of: $0.name, to: standardError) } ?? standardError
         pipeline = LogPipeline(
-            format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
+            format: format,
             level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
             sinks: sinks ?? [lines],
             metrics: metrics.log,

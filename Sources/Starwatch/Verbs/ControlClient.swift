@@ -25,7 +25,7 @@ package struct ControlClient: AgentControl {
         let time = SystemClock()
         var options = HTTPClientOptions(socketPath: socketPath)
         options.keepsConnections = false
-        options.acceptsPeer = { PeerRule.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
+        options.acceptsPeer = { FileAccess.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
         do throws(HTTPError) {
             let client = try HTTPClient(options: options, time: time)
             http = .success(client)

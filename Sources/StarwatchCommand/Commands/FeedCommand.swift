@@ -77,7 +77,7 @@ struct FeedPlace: ParsableArguments {
                 "Add a sink of kind feed first, and reload the agent then; nothing else fills the feed."
             )
         }
-        let own = try? ListenAddress(parsing: listen)
+        let own = ListenAddress(parsing: listen)
         if host == nil, own?.isEveryAddress == true {
             throw CommandError.usage(
                 "control.listen takes every address of the machine; name the readers' one with --host."

@@ -110,7 +110,7 @@ struct Surroundings {
 
     /// Returns why no server can listen at an address; `nil` if one can. The port is free again at once.
     static func listen(_ text: String) -> String? {
-        guard let address = try? ListenAddress(parsing: text) else { return nil }
+        guard let address = ListenAddress(parsing: text) else { return nil }
         var hints = addrinfo()
         (hints.ai_socktype, hints.ai_flags) = (Int32(SOCK_STREAM.rawValue), AI_PASSIVE)
         var list: UnsafeMutablePointer<addrinfo>?

@@ -95,12 +95,7 @@ enum ValueRules {
 
     /// Accepts `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
     static func listen(_ text: String) -> String? {
-        do throws(ListenAddressError) {
-            _ = try ListenAddress(parsing: text)
-            return nil
-        } catch {
-            return "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."
-        }
+        ListenAddress(parsing: text) == nil ? "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464." : nil
     }
 
     static func ntpServer(_ text: String) -> String? {

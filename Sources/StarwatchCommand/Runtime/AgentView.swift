@@ -60,7 +60,7 @@ struct AgentView {
     ///
     /// - Parameter first: The first port that every user can open.
     static func portProblem(_ listen: String, freeFrom first: Int) -> String? {
-        guard let address = try? ListenAddress(parsing: listen), (1..<first).contains(Int(address.port)) else {
+        guard let address = ListenAddress(parsing: listen), (1..<first).contains(Int(address.port)) else {
             return nil
         }
         return "the agent's user cannot open port \(address.port); choose a port from \(first) on."

@@ -70,9 +70,3 @@ struct SetupAnswers: Sendable, Hashable {
         return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }
 }
-
-extension UInt8 {
-    fileprivate var isAlphanumeric: Bool {
-        (48...57).contains(self) || (65...90).contains(self) || (97...122).contains(self)
-    }
-}

@@ -17,28 +17,15 @@ package struct RequestTrace: Sendable, Hashable {
         let bytes = Array(text.utf8)
         if text.hasPrefix("req_") {
             let rest = bytes.dropFirst(4)
-            return (1...32).contains(rest.count) && rest.allSatisfy(isAlphanumeric) ? text : nil
+            return (1...32).contains(rest.count) && rest.allSatisfy(\.isAlphanumeric) ? text : nil
         }
         let isUUID =
             bytes.count == 36
             && bytes.enumerated().allSatisfy { index, byte in
-                [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : isHexDigit(byte)
+                [8, 13, 18, 23].contains(index)
+                    ? byte == UInt8(ascii: "-") : byte.isDigit || (97...102).contains(byte | 32)
             }
         return isUUID ? text : nil
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...70, 97...102: true
-        default: false
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 97...122: true
-        default: false
-        }
     }
 }
 

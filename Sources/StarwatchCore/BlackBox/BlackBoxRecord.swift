@@ -28,11 +28,12 @@ package struct BlackBoxRecord: Sendable, Hashable {
     }
 }
 
-/// A record in the file: a head of 32 bytes, the text, and zeros up to a multiple of 64 bytes.
+/// The record in the file: a head of 32 bytes, the text, and zeros up to a multiple of 64 bytes.
 ///
 /// The head has a mark that is no UTF-8, so that no text can look like a record; the version, the length, the kind, the
 /// sequence, the time, and a checksum of all of it and of the text. Numbers are little-endian.
-package enum BlackBoxFrame {
+extension BlackBoxRecord {
+    /// The version of the form.
     package static let version: UInt8 = 1
     /// Records begin at multiples of it.
     package static let slotBytes = 64
@@ -41,21 +42,23 @@ package enum BlackBoxFrame {
     package static let textLimitBytes = 4096
     private static let mark: [UInt8] = [0xFF, 0x53, 0x42]
 
-    package static func encode(_ record: BlackBoxRecord) -> [UInt8] {
-        let text = cut(Array(record.text.utf8))
-        let slots = (headBytes + text.count + slotBytes - 1) / slotBytes
-        var bytes = [UInt8](repeating: 0, count: slots * slotBytes)
-        bytes.replaceSubrange(0..<3, with: mark)
-        bytes[3] = version
+    package var frame: [UInt8] {
+        let text = Self.cut(Array(text.utf8))
+        var bytes = [UInt8](repeating: 0, count: Self.frameBytes(text.count))
+        bytes.replaceSubrange(0..<3, with: Self.mark)
+        bytes[3] = Self.version
         bytes.withUnsafeMutableBytes { buffer in
             buffer.storeBytes(of: UInt16(text.count).littleEndian, toByteOffset: 4, as: UInt16.self)
-            buffer[6] = record.kind.rawValue
-            buffer.storeBytes(of: record.sequence.littleEndian, toByteOffset: 8, as: UInt64.self)
+            buffer[6] = kind.rawValue
+            buffer.storeBytes(of: sequence.littleEndian, toByteOffset: 8, as: UInt64.self)
         }
-        bytes.replaceSubrange(headBytes..<headBytes + text.count, with: text)
-        bytes.withUnsafeMutableBytes { seal($0, at: record.at.milliseconds) }
+        bytes.replaceSubrange(Self.headBytes..<Self.headBytes + text.count, with: text)
+        bytes.withUnsafeMutableBytes { Self.seal($0, at: at.milliseconds) }
         return bytes
     }
+
+    /// The length of a record with a text of so many bytes.
+    private static func frameBytes(_ text: Int) -> Int { (headBytes + text + slotBytes - 1) / slotBytes * slotBytes }
 
     /// Writes the time and the checksum into a record. Allocates nothing, so that a signal handler can call it.
     package static func seal(_ frame: UnsafeMutableRawBufferPointer, at milliseconds: Int64) {
@@ -64,28 +67,21 @@ package enum BlackBoxFrame {
         frame.storeBytes(of: sum.littleEndian, toByteOffset: 24, as: UInt32.self)
     }
 
-    /// The content of the record that begins at `offset`.
-    enum Reading {
-        /// No record begins there.
-        case nothing
-        /// A record that was not completely written, or that is damaged.
-        case damaged
-        /// A record of another version.
-        case unknown
-        case record(BlackBoxRecord, bytes: Int)
+    /// Whether a record begins at `offset`, in whatever condition.
+    static func isMarked(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        offset + headBytes <= bytes.count && mark.indices.allSatisfy { bytes[offset + $0] == mark[$0] }
     }
 
-    static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Reading {
-        guard offset + headBytes <= bytes.count, mark.indices.allSatisfy({ bytes[offset + $0] == mark[$0] }) else {
-            return .nothing
-        }
-        guard bytes[offset + 3] == version else { return .unknown }
+    /// The record that begins at `offset`, with its length in the file; `nil` for one of another version, and one that was not
+    /// completely written or is damaged.
+    static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> (record: BlackBoxRecord, bytes: Int)? {
+        guard bytes[offset + 3] == version else { return nil }
         let count = Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self)))
-        guard count <= textLimitBytes, offset + headBytes + count <= bytes.count else { return .damaged }
+        guard count <= textLimitBytes, offset + headBytes + count <= bytes.count else { return nil }
         let frame = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + headBytes + count])
         let sum = UInt32(littleEndian: frame.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
         guard sum == checksum(frame, text: count), let kind = BlackBoxRecord.Kind(rawValue: frame[6]) else {
-            return .damaged
+            return nil
         }
         let milliseconds = Int64(littleEndian: frame.loadUnaligned(fromByteOffset: 16, as: Int64.self))
         let record = BlackBoxRecord(
@@ -94,8 +90,7 @@ package enum BlackBoxFrame {
             at: Timestamp(milliseconds: milliseconds),
             String(decoding: frame[headBytes...], as: UTF8.self)
         )
-        let slots = (headBytes + count + slotBytes - 1) / slotBytes
-        return .record(record, bytes: slots * slotBytes)
+        return (record, frameBytes(count))
     }
 
     /// The CRC-32C of the head, without the sum itself, and of the text.

@@ -33,7 +33,7 @@ package struct BlackBoxRing: Sendable {
         at time: Timestamp,
         _ text: String
     ) -> (offset: Int, bytes: [UInt8]) {
-        let bytes = BlackBoxFrame.encode(BlackBoxRecord(record, sequence: sequence, at: time, text))
+        let bytes = BlackBoxRecord(record, sequence: sequence, at: time, text).frame
         let place = offset + bytes.count <= kind.part.upperBound ? offset : kind.part.lowerBound
         (offset, sequence) = (place + bytes.count, sequence + 1)
         return (place, bytes)
@@ -61,7 +61,7 @@ package enum BlackBox {
 
     /// The first bytes of a file.
     package static var head: [UInt8] {
-        let text = Array("\(name)\(BlackBoxFrame.version)\n".utf8)
+        let text = Array("\(name)\(BlackBoxRecord.version)\n".utf8)
         return text + [UInt8](repeating: 0, count: headBytes - text.count)
     }
 
@@ -108,7 +108,7 @@ package enum BlackBox {
         guard bytes.starts(with: start) else { throw .foreign }
         let digits = bytes.dropFirst(start.count).prefix(4).prefix { (0x30...0x39).contains($0) }
         guard let version = Int(String(decoding: digits, as: UTF8.self)) else { throw .foreign }
-        guard version == Int(BlackBoxFrame.version) else { throw .version(version) }
+        guard version == Int(BlackBoxRecord.version) else { throw .version(version) }
         var content = Content()
         bytes.withUnsafeBytes { bytes in
             content.sign = sign(in: bytes)
@@ -134,16 +134,16 @@ package enum BlackBox {
         var found: [(offset: Int, record: BlackBoxRecord)] = []
         var offset = kind.part.lowerBound
         while offset < min(kind.part.upperBound, bytes.count) {
-            switch BlackBoxFrame.read(bytes, at: offset) {
-            case .record(let record, let count)
-            where record.kind.ring == kind && offset + count <= kind.part.upperBound:
+            let isMarked = BlackBoxRecord.isMarked(bytes, at: offset)
+            if isMarked, let (record, count) = BlackBoxRecord.read(bytes, at: offset), record.kind.ring == kind,
+                offset + count <= kind.part.upperBound
+            {
                 content.rings[kind]?.follow(record.sequence, end: offset + count)
                 found.append((offset, record))
                 offset += count
-            case .record, .damaged, .unknown:
-                content.damaged += 1
-                offset += BlackBoxFrame.slotBytes
-            case .nothing: offset += BlackBoxFrame.slotBytes
+            } else {
+                content.damaged += isMarked ? 1 : 0
+                offset += BlackBoxRecord.slotBytes
             }
         }
         let records = current(found, head: content.rings[kind]?.offset ?? kind.part.lowerBound)
@@ -166,7 +166,7 @@ package enum BlackBoxError: Error, Sendable, Hashable {
         switch self {
         case .foreign: "The file is not a black box, or its beginning is damaged."
         case .version(let version):
-            "The black box has version \(version), and this program reads \(BlackBoxFrame.version); use the agent's own program."
+            "The black box has version \(version), and this program reads \(BlackBoxRecord.version); use the agent's own program."
         }
     }
 }

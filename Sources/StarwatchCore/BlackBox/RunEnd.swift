@@ -36,33 +36,17 @@ package enum RunEndCause: String, Sendable, Codable, CaseIterable {
 }
 
 package struct RunEnd: Sendable, Hashable {
-    /// The time in which a run ended that could not record its end.
-    package struct Window: Sendable, Hashable {
-        /// The last sign of life.
-        package let after: Timestamp
-        /// The next start; `nil` for a run without one.
-        package let before: Timestamp?
-
-        package init(after: Timestamp, before: Timestamp?) { (self.after, self.before) = (after, before) }
-
-        /// The time in words, such as "between 12:00 and 12:05".
-        ///
-        /// - Parameter text: Writes a time.
-        package func phrase(_ text: (Timestamp) -> String) -> String {
-            guard let before else { return "after \(text(after))" }
-            return "between \(text(after)) and \(text(before))"
-        }
-    }
-
     package let startedAt: Timestamp
-    /// The time of the end. With a ``window``, the next start, or the time just after the last sign of life if there is
+    /// The time of the end. If nothing recorded it, the next start, or the time just after the last sign of life if there is
     /// none.
     package let at: Timestamp
     package let cause: RunEndCause
     /// The signal of a crash.
     package var signal: Int?
-    /// The time in which the run ended, if nothing recorded the end; `nil` if ``at`` is exact.
-    package var window: Window?
+    /// The last sign of life, if nothing recorded the end; `nil` if ``at`` is exact.
+    package var after: Timestamp?
+    /// The next start, if nothing recorded the end; `nil` for a run without one.
+    package var before: Timestamp?
     /// Whether the run recorded its end itself.
     package var isRecorded = false
 
@@ -74,7 +58,11 @@ package struct RunEnd: Sendable, Hashable {
     package var phrase: String { cause.phrase + (signalName.map { " (\($0))" } ?? "") }
 
     /// The cause and the time in a sentence after "It", without a full stop. An exact time is left out.
-    package var account: String { phrase + (window.map { ", \($0.phrase(\.iso8601))" } ?? "") }
+    package var account: String {
+        guard let after else { return phrase }
+        let time = before.map { "between \(after.iso8601) and \($0.iso8601)" } ?? "after \(after.iso8601)"
+        return "\(phrase), \(time)"
+    }
 
     package var signalName: String? { signal.map(Self.name) }
 
@@ -180,16 +168,9 @@ package struct ControlGroup: Sendable, Hashable {
 /// Finds out how runs ended.
 package enum RunEndDecision {
     /// The event that ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent
-    /// that does not run.
-    package struct Next: Sendable {
-        let start: RunStart
-        let at: Timestamp?
-
-        /// - Parameters:
-        ///   - start: The facts about the machine. Its sign is the last one of the run.
-        ///   - at: The time of the start; `nil` for a look.
-        package init(_ start: RunStart, at: Timestamp?) { (self.start, self.at) = (start, at) }
-    }
+    /// that does not run. It is the facts about the machine, whose sign is the last one of the run, and the time of the start;
+    /// `nil` for a look.
+    package typealias Next = (start: RunStart, at: Timestamp?)
 
     /// The ends of runs, the oldest first.
     ///
@@ -203,7 +184,7 @@ package enum RunEndDecision {
             switch mark.kind {
             case .start:
                 guard let start = RunStart(text: mark.text) else { continue }
-                if let end = run?.end(before: Next(start, at: mark.at)) { ends.append(end) }
+                if let end = run?.end(before: (start, mark.at)) { ends.append(end) }
                 run = Run(start: start, startedAt: mark.at, lastMark: mark.at)
             case .stopping:
                 run?.isAsked = true
@@ -259,7 +240,7 @@ package enum RunEndDecision {
                 }
             let sign = sign(before: next)
             var end = RunEnd(startedAt: startedAt, at: next.at ?? sign + .milliseconds(1), cause)
-            end.window = RunEnd.Window(after: sign, before: next.at)
+            (end.after, end.before) = (sign, next.at)
             return end
         }
 

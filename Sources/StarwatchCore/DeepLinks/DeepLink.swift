@@ -75,10 +75,7 @@ public struct Shortlink: Sendable, Hashable {
 
     /// `nil` unless `text` is 1 to 64 letters, digits, `-` and `_`.
     public init?(_ text: some StringProtocol) {
-        let isPlain = text.utf8.allSatisfy { byte in
-            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
+        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
         guard isPlain, (1...64).contains(text.utf8.count) else { return nil }
         rawValue = String(text)
     }

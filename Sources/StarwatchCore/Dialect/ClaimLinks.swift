@@ -42,30 +42,33 @@ enum ClaimLinks {
 
     // MARK: - Offers
 
+    /// A plan that the claim of an offer names: by the handle of a plan that the poll asks for, or by one of the plan's claims.
+    typealias NamedPlan = (handle: String?, claim: JWTID?)
+
     /// Returns the plan that the claim of an offer is for; `nil` if it names none that the poll asks for.
     ///
     /// As the server does: `fulfills` decides, and `itemOffered.isPartOf` only if that names no plan. Each must be a plan that
     /// the poll asks for, because the server sends no offer to another. A claim that is not known can be of one of them, so
     /// it keeps `isPartOf` from deciding.
-    static func plan(of claim: JSONValue, _ context: PageContext) -> OfferedPlan? {
+    static func plan(of claim: JSONValue, _ context: PageContext) -> NamedPlan? {
         claim.readObject(keys: keys) { claim in
             let plans = links(.fulfills, of: claim).compactMap { plan($0, context) }
-            if let found = plans.first(where: \.isHandle) ?? plans.first { return found }
+            if let found = plans.first(where: { $0.handle != nil }) ?? plans.first { return found }
             return claim[Key.itemOffered.rawValue]?[Key.isPartOf.rawValue].flatMap { plan($0, context) }
         } ?? nil
     }
 
     /// A claim that the link names wins over a handle. A bare identifier is no plan's handle.
-    private static func plan(_ link: JSONValue, _ context: PageContext) -> OfferedPlan? {
+    private static func plan(_ link: JSONValue, _ context: PageContext) -> NamedPlan? {
         let claim = link[Key.lastClaimId.rawValue]?.text.flatMap { JWTID($0) }
-        if let plan = claim.flatMap(context.plan(ofFirstClaim:)) { return .handle(plan) }
+        if let plan = claim.flatMap(context.plan(ofFirstClaim:)) { return (plan, nil) }
         if let handle = link[Key.identifier.rawValue]?.line.flatMap(ItemWire.storable), JWTID(handle) == nil,
             context.asks(for: handle)
         {
-            return .handle(handle)
+            return (handle, nil)
         }
         guard let claim, isPlan(link[Key.type.rawValue]) else { return nil }
-        return .claim(claim)
+        return (nil, claim)
     }
 
     /// Whether a link without a type, or with this one, can be to a plan.
@@ -82,14 +85,4 @@ enum ClaimLinks {
         guard let links = claim[key.rawValue] else { return [] }
         return links.count == nil ? [links] : Array(links.elements.prefix(mostLinks))
     }
-}
-
-/// A plan that the claim of an offer names.
-enum OfferedPlan {
-    /// The handle of a plan that the poll asks for.
-    case handle(String)
-    /// The identifier of one of the plan's claims.
-    case claim(JWTID)
-
-    var isHandle: Bool { if case .handle = self { true } else { false } }
 }

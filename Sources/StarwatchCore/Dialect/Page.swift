@@ -163,7 +163,7 @@ public struct RefusedItem: Sendable, Hashable {
         id = nil
         issues = [ValidationIssue(path: "$.data[?]", problem: .unreadable)]
         self.span = span
-        fingerprint = Self.hash([span.lower.rawValue, span.upper.rawValue])
+        fingerprint = [span.lower.rawValue, span.upper.rawValue].stableHash
     }
 
     init(_ item: ItemWire, violation: ContractViolation, issues: [ValidationIssue], place: String) {
@@ -171,16 +171,6 @@ public struct RefusedItem: Sendable, Hashable {
         self.id = item.plan.id.flatMap { JWTID($0) }
         self.issues = Array(issues.prefix(Self.listedIssues))
         let faults = issues.flatMap { [String($0.path.dropFirst(place.count)), $0.problem.rawValue] }
-        fingerprint = Self.hash([item.plan.id, item.plan.handle] + faults)
-    }
-
-    /// FNV-1a, because Swift's own hash differs between processes.
-    private static func hash(_ texts: [String?]) -> Int64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for text in texts {
-            for byte in (text ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-            hash = (hash ^ 0xff) &* 0x100_0000_01b3
-        }
-        return Int64(bitPattern: hash)
+        fingerprint = ([item.plan.id ?? "", item.plan.handle ?? ""] + faults).stableHash
     }
 }

@@ -96,13 +96,7 @@ public struct PageDecoder: Sendable {
     }
 
     private func page(_ value: JSONValue) -> Result<Page, PageRejection> {
-        let rules = PageRules(
-            strict: validation == .strict,
-            kind: kind,
-            mustBeSummary: dialect == .canonical && kind.isOfPlans,
-            context: context
-        )
-        do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
+        do throws(PageRejection) { return .success(try page(PageWire(value, self))) } catch { return .failure(error) }
     }
 
     private func page(_ wire: PageWire) throws(PageRejection) -> Page {

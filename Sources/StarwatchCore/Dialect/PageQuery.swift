@@ -17,18 +17,9 @@ public struct PageQuery: Sendable, Hashable {
         body.reserveCapacity(chunk.json.count + 128)
         body.append(contentsOf: #"{"planIds":"#.utf8)
         body.append(contentsOf: chunk.json)
-        body.append(contentsOf: #","afterId":""#.utf8)
-        body.append(contentsOf: (after?.rawValue ?? startCursor).utf8)
-        body.append(UInt8(ascii: "\""))
-        if let before {
-            body.append(contentsOf: #","beforeId":""#.utf8)
-            body.append(contentsOf: before.rawValue.utf8)
-            body.append(UInt8(ascii: "\""))
-        }
-        if let limit {
-            body.append(contentsOf: #","limit":"#.utf8)
-            body.append(contentsOf: String(limit).utf8)
-        }
+        JSONQuotes.append("afterId", after?.rawValue ?? startCursor, to: &body)
+        JSONQuotes.append("beforeId", before?.rawValue, to: &body)
+        JSONQuotes.append("limit", plain: limit, to: &body)
         body.append(UInt8(ascii: "}"))
         return body
     }

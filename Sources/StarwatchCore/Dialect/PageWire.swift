@@ -1,14 +1,13 @@
 /// The rules for reading a page, beside those of its dialect.
-struct PageRules {
-    var strict: Bool
-    var kind: PollKind
-    /// Whether the items must be canonical changes of plans; only with strict validation.
-    var mustBeSummary: Bool
-    var context = PageContext()
+extension PageDecoder {
+    fileprivate var isStrict: Bool { validation == .strict }
+
+    /// Whether the items must be canonical changes of plans.
+    fileprivate var mustBeSummary: Bool { isStrict && dialect == .canonical && kind.isOfPlans }
 
     /// The field of an offer or a gift that is its name if the item has no plan's name; `nil` for none. Where the requests name
     /// plans, an item is named by its plan alone.
-    var title: PageKey? {
+    fileprivate var title: PageKey? {
         switch kind.traits.item {
         case .offer where !kind.namesPlans: .objectDescription
         case .give where !kind.namesPlans: .description
@@ -43,14 +42,14 @@ struct PageWire {
     var pagination: Pagination?
     var issues: [ValidationIssue] = []
 
-    init(_ value: JSONValue, _ rules: PageRules) {
-        issues = FieldReader.issues(of: value, strict: rules.strict) { fields in
+    init(_ value: JSONValue, _ rules: PageDecoder) {
+        issues = FieldReader.issues(of: value, strict: rules.isStrict) { fields in
             if let list = fields.read(.data, required: true, { $0.count == nil ? nil : $0 }), let count = list.count {
                 if count > Self.longest { fields.record(.data, .invalid) }
                 data = count > Self.longest ? [] : list.elements.map { ItemWire($0, rules) }
             }
             hitLimit = fields.read(.hitLimit, typed: true) { $0.bool }
-            pagination = fields.value(.pagination).map { Pagination($0, strict: rules.strict) }
+            pagination = fields.value(.pagination).map { Pagination($0, strict: rules.isStrict) }
             if let pagination { fields.adopt(pagination.issues) }
         }
     }
@@ -81,18 +80,20 @@ struct ItemWire {
     var place: PageKey?
     var issues: [ValidationIssue] = []
 
-    init(_ value: JSONValue, _ rules: PageRules) {
-        issues = FieldReader.issues(of: value, strict: rules.strict) { fields in
+    init(_ value: JSONValue, _ rules: PageDecoder) {
+        issues = FieldReader.issues(of: value, strict: rules.isStrict) { fields in
             if value[.planSummary] != nil {
-                readPlan(.planSummary, &fields) { PlanWire(canonical: $0, strict: rules.strict) }
-                if rules.strict {
+                readPlan(.planSummary, &fields) { PlanWire(canonical: $0, strict: rules.isStrict) }
+                if rules.isStrict {
                     fields.rejectNull(.previousClaim)
-                    if let claim = fields.value(.previousClaim) { fields.adopt(PreviousClaimWire.issues(of: claim)) }
+                    if let claim = fields.value(.previousClaim) {
+                        fields.adopt(PlanWire.issues(ofPreviousClaim: claim))
+                    }
                 }
                 let claim = value[.previousClaim]
                 compare(claim, with: value[.planSummary])
                 if rules.context.cursor != nil { previous = rules.context.previous(claim) }
-            } else if rules.mustBeSummary, rules.strict {
+            } else if rules.mustBeSummary {
                 fields.record(.planSummary, .missing)
             } else if rules.kind.traits.item == .confirmation {
                 plan.id = fields.read(.id, required: true) { $0.text }
@@ -103,11 +104,8 @@ struct ItemWire {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
                 if fulfilled == nil, rules.kind.namesPlanInClaim, let claim = value[.fullClaim] {
-                    switch ClaimLinks.plan(of: claim, rules.context) {
-                    case .handle(let plan): fulfilled = plan
-                    case .claim(let id): planClaim = id
-                    case nil: break
-                    }
+                    let plan = ClaimLinks.plan(of: claim, rules.context)
+                    (fulfilled, planClaim) = (plan?.handle, plan?.claim)
                 }
                 isOffer = fulfilled == nil
                 ownHandle = value[.handleId]?.line.flatMap(Self.storable)
@@ -117,7 +115,7 @@ struct ItemWire {
                 if rules.kind.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
                 if rules.kind.isOfLinks { links = fields.read(.fulfillsHandleId) { $0.line }.map { [$0] } ?? [] }
             } else {
-                readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
+                readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.isStrict) }
                 compare(value[.wrappedClaimBefore], with: value[.plan])
                 if claimedChanges == nil { compare(value[.claimBefore], with: value[.plan]) }
             }

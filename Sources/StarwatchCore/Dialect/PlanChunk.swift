@@ -76,8 +76,7 @@ package enum PlanIDRule {
         guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), id.utf8.index(after: colon) < id.utf8.endIndex
         else { return false }
         let scheme = id.utf8[..<colon]
-        return scheme.first.map(Self.isLetter) == true
-            && scheme.allSatisfy { Self.isLetter($0) || (48...57).contains($0) || "+.-".utf8.contains($0) }
+        return scheme.first?.isLetter == true && scheme.allSatisfy { $0.isAlphanumeric || "+.-".utf8.contains($0) }
     }
 
     /// Returns the identifier that a person means by a link to a project, as the app copies it, or by the end of one. Other
@@ -104,6 +103,4 @@ package enum PlanIDRule {
         let item = ids.count == 1 ? "That is" : "Number \(index + 1) is"
         return "\(item) no plan's id; copy it from the app, such as \(entity) and 26 capital letters and digits."
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
 }

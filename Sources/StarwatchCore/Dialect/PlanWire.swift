@@ -54,9 +54,9 @@ struct PlanWire {
     }
 }
 
-/// The `previousClaim` of an item in the canonical dialect, as the contract's schema describes it.
-enum PreviousClaimWire {
-    static func issues(of value: JSONValue) -> [ValidationIssue] {
+extension PlanWire {
+    /// The issues of the `previousClaim` of an item in the canonical dialect, as the contract's schema describes it.
+    static func issues(ofPreviousClaim value: JSONValue) -> [ValidationIssue] {
         FieldReader.issues(of: value, strict: true) { fields in
             fields.checkText(.jwtId, required: true) { JWTID.kind(of: $0) == .timestamped }
             fields.checkText(.claimType, required: true)
@@ -145,8 +145,8 @@ enum StrictFormat {
         while let last = trimmed.last, last <= 32 { trimmed.removeLast() }
         guard let colon = trimmed.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = trimmed[..<colon]
-        guard let first = scheme.first, isLetter(first),
-            scheme.allSatisfy({ isLetter($0) || (48...57).contains($0) || $0 == 43 || $0 == 45 || $0 == 46 })
+        guard scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isAlphanumeric || $0 == 43 || $0 == 45 || $0 == 46 })
         else { return false }
         let isOfTheWeb = webSchemes.contains { name in
             name.utf8CodeUnitCount == scheme.count
@@ -190,5 +190,4 @@ enum StrictFormat {
         }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
 }

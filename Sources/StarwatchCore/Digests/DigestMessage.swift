@@ -110,15 +110,7 @@ public struct DigestWording: Sendable, Hashable {
     }
 
     /// A hash of the texts, the same in every process.
-    public var fingerprint: Int64 {
-        // FNV-1a. Swift's own hash has another seed in every process.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for text in [title, body, fallbackTitle, fallbackBody] {
-            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-            hash = (hash ^ 0xff) &* 0x100_0000_01b3
-        }
-        return Int64(bitPattern: hash)
-    }
+    public var fingerprint: Int64 { [title, body, fallbackTitle, fallbackBody].stableHash }
 
     private static func moment(_ time: Timestamp, in zone: any TimeZoneRules) -> String {
         String((time + .seconds(zone.offsetSeconds(at: time))).iso8601.prefix(16).replacing("T", with: " "))

@@ -209,7 +209,7 @@ struct JSONParser {
     private mutating func number(of name: Text, in object: Int) -> UInt8 {
         let content = UnsafeBufferPointer(rebasing: bytes[name.range])
         if !name.isEscaped { return numbers(content) }
-        guard var text = JSONString.decode(content) else {
+        guard var text = String.json(content) else {
             nodes[object].kind = .unreadableObject
             return JSONKeys.other
         }

@@ -112,13 +112,12 @@ package enum JSONQuotes {
     }
 }
 
-/// Texts between quotes.
-enum JSONString {
+extension String {
     /// The text of the bytes between two quotes; `nil` if an escape is invalid, a control character is not escaped, or
     /// the bytes are not UTF-8.
     ///
     /// Half of a pair of surrogates becomes U+FFFD. JavaScript's texts can have one, and its `JSON.stringify` escapes it.
-    static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    static func json(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]

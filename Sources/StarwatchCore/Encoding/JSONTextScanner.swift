@@ -1,13 +1,8 @@
 /// Finds the texts of a JSON document that is sent to others. It accepts RFC 8259 and nothing else, and nests as deep as
 /// ``JSONText/deepest``.
 struct JSONTextScanner {
-    struct Found {
-        /// The range of the bytes, with the quotes.
-        var range: Range<Int>
-        var text: String
-        /// Whether it is the name of a member.
-        var isName: Bool
-    }
+    /// A text, with the range of its bytes and the quotes, and whether it is the name of a member.
+    typealias Found = (range: Range<Int>, text: String, isName: Bool)
 
     /// The place at which the document is not JSON.
     struct Failure: Error {
@@ -70,10 +65,10 @@ struct JSONTextScanner {
         let start = at
         at += 1
         while at < bytes.count, bytes[at] != UInt8(ascii: "\"") { at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1 }
-        guard at < bytes.count, let text = bytes[start + 1..<at].withUnsafeBufferPointer({ JSONString.decode($0) })
+        guard at < bytes.count, let text = bytes[start + 1..<at].withUnsafeBufferPointer({ String.json($0) })
         else { throw Failure(offset: start) }
         at += 1
-        found.append(Found(range: start..<at, text: text, isName: isName))
+        found.append((start..<at, text, isName))
     }
 
     /// A number, `true`, `false` or `null`.
@@ -82,7 +77,7 @@ struct JSONTextScanner {
         while at < bytes.count, !Self.isBlank(bytes[at]), !",:[]{}\"".utf8.contains(bytes[at]) { at += 1 }
         let word = bytes[start..<at]
         let isWord = ["true", "false", "null"].contains { word.elementsEqual($0.utf8) }
-        guard isWord || word.withUnsafeBufferPointer({ JSONNumber.decode($0) }) != nil else {
+        guard isWord || word.withUnsafeBufferPointer({ Double.json($0) }) != nil else {
             throw Failure(offset: start)
         }
     }

@@ -60,7 +60,8 @@ package enum JSONTree: Sendable, Hashable {
 }
 
 extension JSONTree: Codable {
-    private struct AnyKey: CodingKey {
+    /// The name of any member.
+    struct AnyKey: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
         init?(stringValue: String) { self.stringValue = stringValue }

@@ -59,7 +59,7 @@ struct JSONValue {
     }
 
     /// `nil` if the value is not a number, or not representable.
-    var number: Double? { node.kind == .number ? JSONNumber.decode(content) : nil }
+    var number: Double? { node.kind == .number ? Double.json(content) : nil }
 
     /// `nil` if the value is not a text, or has an invalid escape.
     var text: String? {
@@ -68,7 +68,7 @@ struct JSONValue {
         // A text that does not know that it is ASCII is normalised to be compared.
         case .plainText: String(copying: UTF8Span(unchecked: content.span, isKnownASCII: true))
         case .text: String(copying: UTF8Span(unchecked: content.span))
-        case .escapedText: JSONString.decode(content)
+        case .escapedText: String.json(content)
         default: nil
         }
     }
@@ -160,10 +160,10 @@ struct JSONNode {
     var next: UInt32
 }
 
-enum JSONNumber {
+extension Double {
     /// The value; `nil` if it is not JSON's form of a number, infinite, or too small for anything but zero.
-    static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
-        guard let parts = Parts(bytes) else { return nil }
+    static func json(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard let parts = JSONNumber(bytes) else { return nil }
         // Numbers with few digits need no text: a whole number and a power of ten that are exact give an exactly rounded
         // quotient.
         if parts.hasExactParts {
@@ -178,7 +178,8 @@ enum JSONNumber {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     ]
 
-    private struct Parts {
+    /// The parts of a number.
+    private struct JSONNumber {
         /// The digits before the exponent; wrong if there are more than 18.
         var digits: UInt64 = 0
         /// The number of digits after the point.

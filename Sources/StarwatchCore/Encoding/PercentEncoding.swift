@@ -20,10 +20,7 @@ package enum PercentEncoding {
     static func length(of text: [UInt8]) -> Int { text.reduce(0) { $0 + (isUnreserved($1) ? 1 : 3) } }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, 65...90, 97...122, 45, 46, 95, 126: true
-        default: false
-        }
+        byte.isAlphanumeric || byte == 45 || byte == 46 || byte == 95 || byte == 126
     }
 
     /// Decodes every escape; `nil` for a malformed escape, or when the bytes are not UTF-8.

@@ -85,13 +85,13 @@ package struct Certificate: Sendable, Hashable {
 }
 
 /// The chain of certificates that the other end of a connection sent.
-package enum CertificateChain {
+extension Certificate {
     /// The time when the chain expires; `nil` if that of the first certificate is not known.
     ///
     /// An expired certificate behind the first one did not keep the connection from being made, so it is not needed.
     ///
     /// - Parameter expiries: Those of its certificates, the other end's own first.
-    package static func expiry(_ expiries: [Timestamp?], now: Timestamp) -> Timestamp? {
+    package static func expiry(ofChain expiries: [Timestamp?], now: Timestamp) -> Timestamp? {
         guard let own = expiries.first ?? nil else { return nil }
         return expiries.dropFirst().compactMap(\.self).filter { $0 > now }.reduce(own, min)
     }

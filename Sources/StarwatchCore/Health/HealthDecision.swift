@@ -19,7 +19,7 @@ package enum HealthDecision {
     package static func headline(_ problems: [Problem], _ facts: HealthFacts) -> String? {
         let causes = stops(problems, facts)
         if !causes.isEmpty { return "Polling stopped: " + causes.joined(separator: ", ") }
-        let groups = ProblemGroup.groups(of: problems.map(\.member))
+        let groups = ProblemGroup.groups(of: problems.map(\.group))
         guard let group = groups.first else { return nil }
         let line = group.title(problems[group.first].title)
         switch groups.count - 1 {

@@ -65,7 +65,7 @@ package struct Problem: Sendable, Hashable {
 
     /// The cause of a poll's staleness among the present problems, the gravest first; `nil` if none explains it.
     package static func cause(ofStale poll: PollName, among problems: [Problem]) -> Problem? {
-        problems.first { $0.member.stops(poll.rawValue) }
+        problems.first { $0.group.stops(poll.rawValue) }
     }
 
     /// The gravity, by the words that the alerts use.
@@ -81,12 +81,6 @@ package struct Problem: Sendable, Hashable {
 
 /// The problems that exist, with the time at which each was first seen.
 package struct ProblemHistory: Sendable {
-    /// The difference from the last look.
-    package struct Change: Sendable, Hashable {
-        package var began: [Problem] = []
-        package var ended: [Problem] = []
-    }
-
     private var known: [Problem] = []
 
     package init() {}
@@ -109,11 +103,11 @@ package struct ProblemHistory: Sendable {
         _ problems: [Problem],
         isComplete: Bool = true,
         now: Timestamp
-    ) -> (dated: [Problem], change: Change) {
+    ) -> (dated: [Problem], began: [Problem], ended: [Problem]) {
         let dated = dated(problems, now: now)
         let (former, words) = (Set(known.map(\.word)), Set(dated.map(\.word)))
         let gone = known.filter { !words.contains($0.word) }
         known = isComplete ? dated : dated + gone
-        return (dated, Change(began: dated.filter { !former.contains($0.word) }, ended: isComplete ? gone : []))
+        return (dated, dated.filter { !former.contains($0.word) }, isComplete ? gone : [])
     }
 }

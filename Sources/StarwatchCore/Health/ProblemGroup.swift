@@ -1,39 +1,34 @@
 /// Problems of one cause, which people see as one with a count. Words, metrics and alerts keep one for each poll and sink.
 package struct ProblemGroup: Sendable, Hashable {
-    /// The properties that decide about the cause.
-    package struct Member: Sendable, Hashable {
-        /// `nil` for a kind of a newer agent.
-        package let kind: Problem.Kind?
-        package let subject: String?
-        package let reason: String?
-
-        package init(_ kind: Problem.Kind?, of subject: String?, reason: String?) {
-            (self.kind, self.subject, self.reason) = (kind, subject, reason)
-        }
-    }
-
+    /// The properties that decide about the cause. The kind is `nil` for one of a newer agent.
+    private let kind: Problem.Kind?
+    private let subject: String?
+    private let reason: String?
     /// The index of the gravest problem.
-    package let first: Int
-    private let member: Member
+    package private(set) var first = 0
     /// The number of further polls, sinks or ports with the same problem.
     private var others = 0
     /// The number of polls that are stale for it.
     private var stale = 0
 
-    private init(_ member: Member, at index: Int) { (first, self.member) = (index, member) }
+    /// A problem alone.
+    package init(_ kind: Problem.Kind?, of subject: String?, reason: String?) {
+        (self.kind, self.subject, self.reason) = (kind, subject, reason)
+    }
 
     /// Groups problems that stand in the order of their gravity.
-    package static func groups(of members: [Member]) -> [ProblemGroup] {
+    package static func groups(of problems: [ProblemGroup]) -> [ProblemGroup] {
         var groups: [ProblemGroup] = []
-        for (index, member) in members.enumerated() {
-            if member.kind == .stale, let cause = members.firstIndex(where: { $0.stops(member.subject) }),
-                let group = groups.firstIndex(where: { $0.first == cause || $0.member.isAlike(members[cause]) })
+        for (index, problem) in problems.enumerated() {
+            if problem.kind == .stale, let cause = problems.firstIndex(where: { $0.stops(problem.subject) }),
+                let group = groups.firstIndex(where: { $0.first == cause || $0.isAlike(problems[cause]) })
             {
                 groups[group].stale += 1
-            } else if let group = groups.firstIndex(where: { $0.member.isAlike(member) }) {
+            } else if let group = groups.firstIndex(where: { $0.isAlike(problem) }) {
                 groups[group].others += 1
             } else {
-                groups.append(ProblemGroup(member, at: index))
+                groups.append(problem)
+                groups[groups.count - 1].first = index
             }
         }
         return groups
@@ -42,7 +37,7 @@ package struct ProblemGroup: Sendable, Hashable {
     /// The title of the gravest problem with the number of others.
     package func title(_ title: String) -> String {
         let noun =
-            switch member.kind?.topic {
+            switch kind?.topic {
             case .sink: "sink"
             case .port: "port"
             case .certificate: "certificate"
@@ -54,10 +49,8 @@ package struct ProblemGroup: Sendable, Hashable {
         ].compactMap(\.self)
         return parts.isEmpty ? title : "\(title) (\(parts.joined(separator: "; ")))"
     }
-}
 
-extension ProblemGroup.Member {
-    fileprivate func isAlike(_ other: Self) -> Bool {
+    private func isAlike(_ other: Self) -> Bool {
         kind != nil && kind == other.kind && reason == other.reason && subject != nil && other.subject != nil
     }
 
@@ -69,5 +62,5 @@ extension ProblemGroup.Member {
 }
 
 extension Problem {
-    var member: ProblemGroup.Member { .init(kind, of: subject, reason: reason) }
+    var group: ProblemGroup { ProblemGroup(kind, of: subject, reason: reason) }
 }

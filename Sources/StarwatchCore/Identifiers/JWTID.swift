@@ -76,8 +76,8 @@ public struct JWTID: Sendable, Hashable, Codable {
         guard bytes.count == 26 else { return nil }
         if bytes[10] == UInt8(ascii: "_") {
             guard bytes[17] == UInt8(ascii: "_") else { return nil }
-            for index in 0..<10 where !(48...57).contains(bytes[index]) { return nil }
-            for index in 11..<17 where !isAlphanumeric(bytes[index]) { return nil }
+            for index in 0..<10 where !bytes[index].isDigit { return nil }
+            for index in 11..<17 where !bytes[index].isAlphanumeric { return nil }
             for index in 18..<26 where !isLowercaseHex(bytes[index]) { return nil }
             return .timestamped
         }
@@ -85,12 +85,8 @@ public struct JWTID: Sendable, Hashable, Codable {
         return .ulid
     }
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-    }
-
     private static func isLowercaseHex(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (97...102).contains(byte)
+        byte.isDigit || (97...102).contains(byte)
     }
 }
 

@@ -6,7 +6,7 @@ public struct PollName: Sendable, Hashable, CustomStringConvertible, Codable {
 
     /// `nil` unless `text` matches `[a-z][a-z0-9_]{0,62}`.
     public init?(_ text: String) {
-        guard LabelName.isValid(text) else { return nil }
+        guard text.isLabelValue else { return nil }
         rawValue = text
     }
 
@@ -27,19 +27,17 @@ public struct DigestName: Sendable, Hashable, CustomStringConvertible, Codable {
 
     /// `nil` unless `text` matches `[a-z][a-z0-9_]{0,62}`.
     public init?(_ text: String) {
-        guard LabelName.isValid(text) else { return nil }
+        guard text.isLabelValue else { return nil }
         rawValue = text
     }
 
     public var description: String { rawValue }
 }
 
-/// The rule for configured names, which become label values.
-enum LabelName {
-    /// Whether `text` matches `[a-z][a-z0-9_]{0,62}`.
-    static func isValid(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard let first = bytes.first, (97...122).contains(first), bytes.count <= 63 else { return false }
-        return bytes.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_") }
+extension String {
+    /// Whether it matches `[a-z][a-z0-9_]{0,62}`.
+    fileprivate var isLabelValue: Bool {
+        guard let first = utf8.first, (97...122).contains(first), utf8.count <= 63 else { return false }
+        return utf8.allSatisfy { (97...122).contains($0) || $0.isDigit || $0 == UInt8(ascii: "_") }
     }
 }

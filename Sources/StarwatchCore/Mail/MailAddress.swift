@@ -73,9 +73,7 @@ package struct MailAddress: Sendable, Hashable {
         }
     }
 
-    private static func isDomainByte(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (97...122).contains(byte | 32) && byte >= 65 || byte == UInt8(ascii: "-")
-    }
+    private static func isDomainByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric || byte == UInt8(ascii: "-") }
 
     private static func isLocalByte(_ byte: UInt8) -> Bool {
         isDomainByte(byte) || "!#$%&'*+/=?^_`{|}~".utf8.contains(byte)

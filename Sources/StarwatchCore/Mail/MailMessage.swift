@@ -55,12 +55,7 @@ package struct MailMessage: Sendable, Hashable {
 
     /// The text with `-` in place of what an id cannot have.
     private func word(_ text: String) -> String {
-        let bytes = text.utf8.map { byte -> UInt8 in
-            let isGood =
-                (48...57).contains(byte) || (65...90).contains(byte & 0xDF) && byte >= 65
-                || "-._".utf8.contains(byte)
-            return isGood ? byte : UInt8(ascii: "-")
-        }
+        let bytes = text.utf8.map { $0.isAlphanumeric || "-._".utf8.contains($0) ? $0 : UInt8(ascii: "-") }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

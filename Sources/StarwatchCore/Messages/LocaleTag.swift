@@ -10,11 +10,8 @@ public struct LocaleTag: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: some StringProtocol) {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         guard let language = parts.first, (2...8).contains(language.utf8.count),
-            language.utf8.allSatisfy({ (65...90).contains($0 & 0xDF) }),
-            parts.allSatisfy({ part in
-                (1...8).contains(part.utf8.count)
-                    && part.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0 & 0xDF) && $0 >= 65 }
-            })
+            language.utf8.allSatisfy(\.isLetter),
+            parts.allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isAlphanumeric) })
         else { return nil }
         self.parts = parts.map { $0.lowercased() }
         description = String(text)

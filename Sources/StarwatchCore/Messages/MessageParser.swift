@@ -87,54 +87,38 @@ struct MessageParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepest else { throw error("more than \(Self.deepest) levels of plural and select") }
-        switch kind {
-        case "plural": return .plural(try plural(name))
-        case "select": return .select(try select(name))
-        default:
+        guard kind == "plural" || kind == "select" else {
             index = start
             skipSpaces()
             throw error("only plural and select are supported here")
         }
-    }
-
-    private mutating func plural(_ name: String) throws(MessageError) -> MessagePattern.Plural {
-        var plural = MessagePattern.Plural(variable: name)
+        var choice = MessagePattern.Choice(variable: name, isPlural: kind == "plural")
         while !take("}") {
             let start = index
-            if take("=") {
-                let digits = try word("a number")
-                guard let number = Int(digits), number >= 0, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
-                    throw error("a number must follow =", at: start)
-                }
-                guard plural.exact.updateValue(try branch(number: name), forKey: number) == nil else {
-                    throw error("=\(number) is repeated", at: start)
-                }
-            } else {
-                let word = try self.word("a category or }")
-                guard let category = PluralCategory(rawValue: word) else {
-                    let words = PluralCategory.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw error("a plural's branches are =n, \(words)", at: start)
-                }
-                guard plural.categories.updateValue(try branch(number: name), forKey: category) == nil else {
-                    throw error("\(word) is repeated", at: start)
-                }
+            let key = choice.isPlural ? try pluralKey() : try word("a word or }")
+            let branch = try branch(number: choice.isPlural ? name : nil)
+            guard choice.branches.updateValue(branch, forKey: key) == nil else {
+                throw error("\(key) is repeated", at: start)
             }
         }
-        guard plural.categories[.other] != nil else { throw error("a plural needs a branch for other") }
-        return plural
+        guard choice.branches["other"] != nil else { throw error("a \(kind) needs a branch for other") }
+        return .choice(choice)
     }
 
-    private mutating func select(_ name: String) throws(MessageError) -> MessagePattern.Select {
-        var select = MessagePattern.Select(variable: name)
-        while !take("}") {
-            let start = index
-            let word = try self.word("a word or }")
-            guard select.branches.updateValue(try branch(number: nil), forKey: word) == nil else {
-                throw error("\(word) is repeated", at: start)
-            }
+    /// Parses `=n` or a category.
+    private mutating func pluralKey() throws(MessageError) -> String {
+        let start = index
+        guard take("=") else {
+            let word = try self.word("a category or }")
+            if PluralCategory(rawValue: word) != nil { return word }
+            let words = PluralCategory.allCases.map(\.rawValue).joined(separator: ", ")
+            throw error("a plural's branches are =n, \(words)", at: start)
         }
-        guard select.branches["other"] != nil else { throw error("a select needs a branch for other") }
-        return select
+        let digits = try word("a number")
+        guard let number = Int(digits), number >= 0, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+            throw error("a number must follow =", at: start)
+        }
+        return "=\(number)"
     }
 
     private mutating func branch(number: String?) throws(MessageError) -> [Part] {

@@ -9,19 +9,26 @@ public struct MessagePattern: Sendable, Hashable {
         case variable(String)
         /// `#`, the number of the enclosing plural.
         case number(String)
-        case plural(Plural)
-        case select(Select)
+        case choice(Choice)
     }
 
-    struct Plural: Sendable, Hashable {
+    /// A plural or a select.
+    struct Choice: Sendable, Hashable {
         var variable: String
-        var exact: [Int: [Part]] = [:]
-        var categories: [PluralCategory: [Part]] = [:]
-    }
-
-    struct Select: Sendable, Hashable {
-        var variable: String
+        var isPlural: Bool
+        /// By the words of a select, or the categories and `=n` of a plural.
         var branches: [String: [Part]] = [:]
+
+        /// The branch for a value; that of `other` for any other one.
+        func branch(for value: MessageArgument?, _ rules: PluralRules) -> [Part] {
+            let keys: [String] =
+                switch value {
+                case .number(let number)? where isPlural: ["=\(number)", rules.category(of: number).rawValue]
+                case let word? where !isPlural: [word.text]
+                default: []
+                }
+            return keys.lazy.compactMap { branches[$0] }.first ?? branches["other"] ?? []
+        }
     }
 
     /// The way a message uses a variable.
@@ -49,8 +56,7 @@ public struct MessagePattern: Sendable, Hashable {
             switch part {
             case .text, .number: break
             case .variable(let name): found[name, default: []].insert(.value)
-            case .plural(let plural): found[plural.variable, default: []].insert(.plural)
-            case .select(let select): found[select.variable, default: []].insert(.select)
+            case .choice(let choice): found[choice.variable, default: []].insert(choice.isPlural ? .plural : .select)
             }
         }
         return found
@@ -64,9 +70,7 @@ public struct MessagePattern: Sendable, Hashable {
             switch part {
             case .text(let text): text.allSatisfy(\.isWhitespace)
             case .variable, .number: false
-            case .plural(let plural):
-                plural.exact.values.contains(where: canBeBlank) || plural.categories.values.contains(where: canBeBlank)
-            case .select(let select): select.branches.values.contains(where: canBeBlank)
+            case .choice(let choice): choice.branches.values.contains(where: canBeBlank)
             }
         }
     }
@@ -74,13 +78,7 @@ public struct MessagePattern: Sendable, Hashable {
     static func collect(_ parts: [Part], _ visit: (Part) -> Void) {
         for part in parts {
             visit(part)
-            switch part {
-            case .text, .variable, .number: break
-            case .plural(let plural):
-                for branch in plural.exact.values { collect(branch, visit) }
-                for branch in plural.categories.values { collect(branch, visit) }
-            case .select(let select): for branch in select.branches.values { collect(branch, visit) }
-            }
+            if case .choice(let choice) = part { for branch in choice.branches.values { collect(branch, visit) } }
         }
     }
 
@@ -94,15 +92,8 @@ public struct MessagePattern: Sendable, Hashable {
             switch part {
             case .text(let literal): text += literal
             case .variable(let name), .number(let name): text += arguments[name]?.text ?? "{\(name)}"
-            case .plural(let plural):
-                var branch = plural.categories[.other]
-                if case .number(let number)? = arguments[plural.variable] {
-                    branch = plural.exact[number] ?? plural.categories[rules.category(of: number)] ?? branch
-                }
-                write(branch ?? [], arguments, rules, to: &text)
-            case .select(let select):
-                let branch = arguments[select.variable].flatMap { select.branches[$0.text] }
-                write(branch ?? select.branches["other"] ?? [], arguments, rules, to: &text)
+            case .choice(let choice):
+                write(choice.branch(for: arguments[choice.variable], rules), arguments, rules, to: &text)
             }
         }
     }

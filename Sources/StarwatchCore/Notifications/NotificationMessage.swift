@@ -97,7 +97,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     ) {
         func name(_ change: Change) -> String? { context.names[change.plan] ?? change.name }
         let messages = context.messages
-        let wording = NotificationWording(kind: kind, messages: messages)
         let part = context.part
         let group = NotificationGroup(count: part?.total ?? changes.count, largest: context.largestGroup)
         self.id = id
@@ -109,7 +108,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         collapseKey = poll.rawValue.replacing("_", with: "-") + suffix
         count = changes.count
         (self.part, parts, total) = (part?.number, part?.parts, part?.total)
-        (title, body) = wording.text(
+        (title, body) = messages.announcement(
+            of: kind,
             count: changes.count,
             name: changes.first.flatMap(name),
             isEdited: changes.first?.isEdition == true,

@@ -38,7 +38,7 @@ package struct NotificationNames: Sendable, Hashable {
         let views: [NotificationAction] = [.viewProject, .viewUpdates]
         linkWords =
             views.lazy.compactMap { message.actionLabels?[$0.rawValue] }.first
-            ?? messages.text(ProjectLink.address(of: message) == nil ? .actionViewUpdates : .actionViewProject)
+            ?? messages.text(NotificationNames.address(of: message) == nil ? .actionViewUpdates : .actionViewProject)
         guard message.count > 1 else {
             (links, change) = ([], message.changes.first.flatMap { Self.changed($0, messages) })
             return
@@ -47,7 +47,7 @@ package struct NotificationNames: Sendable, Hashable {
         links = message.changes.map { item in
             Link(
                 name: Self.shown(item.name) ?? messages.text(.unnamedProject),
-                address: ProjectLink.address(ofPlan: item.plan),
+                address: NotificationNames.address(ofPlan: item.plan),
                 change: Self.changed(item, messages)
             )
         }
@@ -94,5 +94,35 @@ package struct NotificationNames: Sendable, Hashable {
         guard !names.isEmpty else { return messages.text(.changeNone) }
         let words = names.compactMap { MessageKey(rawValue: "notifications.field.\($0)") }.map { messages.text($0) }
         return messages.text(.changeFields, [.fields: .text(words.joined(separator: messages.text(.changeComma)))])
+    }
+}
+
+/// The links of a notification that a browser opens.
+extension NotificationNames {
+    /// The address of the only project; `nil` if it has none.
+    package static func address(of message: NotificationMessage) -> String? {
+        message.count == 1 ? message.changes.first.flatMap { address(ofPlan: $0.plan) } : nil
+    }
+
+    /// The address that the id of a project is; `nil` for any other id. It needs no escape in any format.
+    ///
+    /// Others choose the ids. A chat can refuse a whole notification for an address in it that is none, as Discord does without
+    /// a domain.
+    package static func address(ofPlan plan: String) -> String? {
+        let form = /https:\/\/([A-Za-z0-9.\-]+)(?::([0-9]{1,5}))?\/(?:[A-Za-z0-9\/._~\-]|%[0-9A-Fa-f]{2})*/
+        guard plan.utf8.count <= 1000, let (_, host, port) = plan.wholeMatch(of: form)?.output, isDomain(host),
+            port.map({ (1...65_535).contains(Int($0) ?? 0) }) ?? true
+        else { return nil }
+        return plan
+    }
+
+    /// Whether a host is a name of several parts, of which the last is no number (RFC 1123, section 2.1).
+    private static func isDomain(_ host: Substring) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let areGood = parts.allSatisfy { part in
+            (1...63).contains(part.utf8.count) && part.first != "-" && part.last != "-"
+        }
+        return areGood && parts.count > 1 && host.utf8.count <= 253 && parts.last?.first?.isLetter == true
+            && (parts.last?.utf8.count ?? 0) > 1
     }
 }

@@ -67,7 +67,8 @@ extension NotificationPolls {
         let texts = PollKind.allCases.compactMap { kind -> (title: String, body: String)? in
             let own = zip(items, changes).filter { context.kind(of: $0.0) == kind }.map { $0.1 }
             guard let first = own.first else { return nil }
-            return NotificationWording(kind: kind, messages: context.messages).text(
+            return context.messages.announcement(
+                of: kind,
                 count: own.count,
                 name: context.names[first.plan] ?? first.name,
                 isEdited: first.isEdition,

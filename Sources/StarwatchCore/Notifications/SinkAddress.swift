@@ -19,14 +19,6 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
     /// Whether it was decoded from an object with other fields, such as a mistyped secret.
     package private(set) var hasUnknownFields = false
 
-    private struct Field: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     package init(
         url: String? = nil,
         room: String? = nil,
@@ -38,7 +30,7 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
     }
 
     package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Field.self).allKeys
+        let fields = try decoder.container(keyedBy: JSONTree.AnyKey.self).allKeys
         hasUnknownFields = !fields.allSatisfy { Part(stringValue: $0.stringValue) != nil }
         let container = try decoder.container(keyedBy: Part.self)
         for part in Part.allCases { values[part] = try container.decodeIfPresent(String.self, forKey: part) }

@@ -52,8 +52,14 @@ extension NotificationMessage {
             body = "The sink \(sink) works. This notification announces no change."
         } else {
             let messages = MessageCatalogues.builtIn.messages(for: .english)
-            let text = NotificationWording(kind: .starredProjects, messages: messages)
-                .text(count: changes.count, name: changes[0].name, isEdited: false, fulfillsOffer: false, part: nil)
+            let text = messages.announcement(
+                of: .starredProjects,
+                count: changes.count,
+                name: changes[0].name,
+                isEdited: false,
+                fulfillsOffer: false,
+                part: nil
+            )
             title = "Starwatch test: \(text.title)"
             body = "This tests the sink \(sink). \(text.body)"
         }

@@ -1,18 +1,12 @@
-import FoundationEssentials
-
 /// The polls and kinds of poll that an account wants, in its `notificationPreferences`.
 package enum WantedPolls {
-    private struct Preferences: Decodable {
-        let polls: [String]?
-    }
-
     /// - Parameter preferences: A JSON object.
     /// - Returns: The names; `nil` if it wants all.
     package static func read(_ preferences: String) -> [PollName]? {
         // Most accounts have none, and each visit reads them.
-        guard preferences != "{}", let read = try? JSONDecoder().decode(Preferences.self, from: Data(preferences.utf8))
-        else { return nil }
-        return read.polls.map { $0.compactMap(PollName.init) }
+        guard preferences != "{}", case .list(let polls) = members(preferences)["polls"] else { return nil }
+        let names = polls.compactMap { if case .text(let name) = $0 { name } else { nil } }
+        return names.count == polls.count ? names.compactMap(PollName.init) : nil
     }
 
     /// Whether the preferences have nothing that the account's user chose. The list of polls is the operator's, who added
@@ -30,15 +24,13 @@ package enum WantedPolls {
     /// - Parameter preferences: A JSON object.
     /// - Returns: The kinds with the flag `false`.
     package static func optedOut(_ preferences: String) -> Set<PollKind> {
-        struct Flag: Decodable {
-            let isOff: Bool
+        let flags = members(preferences)
+        return Set(PollKind.allCases.filter { (flags[$0.rawValue] ?? flags[$0.preference]) == .flag(false) })
+    }
 
-            init(from decoder: any Decoder) throws {
-                isOff = (try? decoder.singleValueContainer().decode(Bool.self)) == false
-            }
-        }
-        let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(preferences.utf8))) ?? [:]
-        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
+    private static func members(_ preferences: String) -> [String: JSONTree] {
+        guard case .object(let members) = JSONTree(json: Array(preferences.utf8)) else { return [:] }
+        return members
     }
 
     /// Whether an account's preferences leave a poll on.

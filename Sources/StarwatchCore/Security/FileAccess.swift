@@ -39,9 +39,9 @@ package struct FileAccess: Sendable, Hashable {
     private static let sticky: UInt32 = 0o1000
 }
 
-/// Decides whether a program on the control socket can be the agent.
-package enum PeerRule {
-    /// Accepts root and the caller. For root, accepts also the owner of the socket's folder, which is the service's user.
+extension FileAccess {
+    /// Whether a program on the control socket can be the agent: one of root or the caller, and for root also of the owner of
+    /// the socket's folder, which is the service's user.
     package static func accepts(_ peer: UInt32?, caller: UInt32, folder: FileAccess?) -> Bool {
         guard let peer else { return false }
         return peer == 0 || peer == caller || caller == 0 && peer == folder?.owner

@@ -23,10 +23,7 @@ package struct SigningKey: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Whether a text can name a key: 1 to 64 letters, digits, `.`, `_` and `-`. It needs no escape in JSON.
     package static func isKid(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || "._-".utf8.contains(byte)
-            }
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "._-".utf8.contains($0) }
     }
 
     package var description: String { "<signing key \(kid)>" }

@@ -10,18 +10,18 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// - Throws: ``ListenAddressError`` if `text` is not `host:port`.
-    package init(parsing text: String) throws(ListenAddressError) {
+    /// `nil` if `text` is not `host:port`.
+    package init?(parsing text: String) {
         guard let colon = text.lastIndex(of: ":"),
             case let digits = text[text.index(after: colon)...], digits.utf8.allSatisfy({ (48...57).contains($0) }),
             let port = UInt16(digits)
-        else { throw ListenAddressError(text: text) }
+        else { return nil }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
-            guard host.contains(":") else { throw ListenAddressError(text: text) }
+            guard host.contains(":") else { return nil }
         } else if host.contains(where: { ":[]/ ".contains($0) }) {
-            throw ListenAddressError(text: text)
+            return nil
         }
         self.host = host.isEmpty ? "0.0.0.0" : String(host)
         self.port = Int(port)
@@ -42,15 +42,4 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
-/// A text that is not an address to listen on.
-package struct ListenAddressError: Error, Sendable, Hashable, CustomStringConvertible {
-    package var text: String
-
-    package init(text: String) { self.text = text }
-
-    package var description: String {
-        "The address \"\(text)\" is not host:port; write for example 127.0.0.1:9464 or [::1]:9464."
-    }
 }

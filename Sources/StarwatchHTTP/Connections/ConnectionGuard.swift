@@ -7,14 +7,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = NIOAny
 
-    /// The event of a responder that has a whole request.
-    struct RequestIsComplete: Sendable {}
-
-    /// The event of a responder whose answer is an endless stream.
-    struct AnswerIsStream: Sendable {}
-
-    /// The event of a TLS connection whose handshake is over.
-    struct HandshakeIsComplete: Sendable {}
+    /// An event that tells of the connection, from the handlers after this one.
+    enum Event: Sendable {
+        /// The responder has a whole request.
+        case requestIsComplete
+        /// The answer of the responder is an endless stream.
+        case answerIsStream
+        /// The handshake of TLS is over.
+        case handshakeIsComplete
+    }
 
     private let limits: ConnectionLimits
     private let isEncrypted: Bool
@@ -59,18 +60,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        if event is AnswerIsStream {
-            isStream = true
-            promise?.succeed()
-            return
+        switch event as? Event {
+        case .answerIsStream: isStream = true
+        case .handshakeIsComplete: update(context) { $0.handshakeIsComplete(at: $1) }
+        case .requestIsComplete: update(context) { $0.requestIsComplete(at: $1) }
+        case nil: return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        if event is HandshakeIsComplete {
-            update(context) { $0.handshakeIsComplete(at: $1) }
-            promise?.succeed()
-            return
-        }
-        guard event is RequestIsComplete else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        update(context) { $0.requestIsComplete(at: $1) }
         promise?.succeed()
     }
 
@@ -110,7 +105,7 @@ final class TLSWatch: ChannelInboundHandler, Sendable {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted = event as? TLSUserEvent {
-            context.triggerUserOutboundEvent(ConnectionGuard.HandshakeIsComplete(), promise: nil)
+            context.triggerUserOutboundEvent(ConnectionGuard.Event.handshakeIsComplete, promise: nil)
         }
         context.fireUserInboundEventTriggered(event)
     }

@@ -64,8 +64,8 @@ struct FeedDocument: Sendable {
 
     var text: String {
         switch format {
-        case .atom: AtomText(document: self).text
-        case .json: JSONFeedText(document: self).text
+        case .atom: atom
+        case .json: json
         }
     }
 
@@ -91,42 +91,38 @@ struct FeedDocument: Sendable {
         let message = entry.notification
         let names = NotificationNames(message, catalogues: catalogues)
         let link: HTML =
-            ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(names.linkWords)</a></p>" } ?? ""
+            NotificationNames.address(of: message).map { "<p><a href=\"\($0)\">\(names.linkWords)</a></p>" } ?? ""
         let lines: [HTML] = message.body.split(separator: "\n").map { "<p>\(String($0))</p>" }
         return "\(lines)\(names.html)\(link)"
     }
 }
 
-/// A feed as Atom (RFC 4287), with links to its pages (RFC 5005).
-struct AtomText {
-    let document: FeedDocument
-
-    var text: String {
+extension FeedDocument {
+    /// The feed as Atom (RFC 4287), with links to its pages (RFC 5005).
+    private var atom: String {
         let links =
-            [("self", document.address(before: document.before))]
-            + (document.before == nil ? [] : [("first", document.address(before: nil))])
-            + (document.next.map { [("next", $0)] } ?? [])
+            [("self", address(before: before))] + (before == nil ? [] : [("first", address(before: nil))])
+            + (next.map { [("next", $0)] } ?? [])
         var lines = [
             #"<?xml version="1.0" encoding="utf-8"?>"#, #"<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">"#,
-            "<id>\(Self.escaped(document.id))</id>", "<title>Starwatch</title>",
-            "<updated>\(document.updated)</updated>",
+            "<id>\(Self.escaped(id))</id>", "<title>Starwatch</title>", "<updated>\(updated)</updated>",
             "<author><name>Starwatch</name></author>",
             "<generator version=\"\(AgentVersion.current)\">Starwatch</generator>",
         ]
-        lines += document.page.map { Self.alternate($0) } ?? []
+        lines += page.map { Self.alternate($0) } ?? []
         lines += links.map { rel, address in
             "<link rel=\"\(rel)\" type=\"application/atom+xml\" href=\"\(Self.escaped(address))\"/>"
         }
-        lines += document.shown.map(entry)
+        lines += shown.map(atomEntry)
         return (lines + ["</feed>", ""]).joined(separator: "\n")
     }
 
-    private func entry(_ entry: FeedEntry) -> String {
+    private func atomEntry(_ entry: FeedEntry) -> String {
         let message = entry.notification
-        let links = ProjectLink.address(of: message).map { Self.alternate($0) } ?? []
+        let links = NotificationNames.address(of: message).map { Self.alternate($0) } ?? []
         let head = """
             <entry xml:lang="\(Self.escaped(message.locale))">
-            <id>\(FeedDocument.id(of: entry))</id>
+            <id>\(Self.id(of: entry))</id>
             <title>\(Self.escaped(NotificationPolls(message).headline))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
@@ -134,7 +130,7 @@ struct AtomText {
             """
         let text = """
             <summary>\(Self.escaped(message.body))</summary>
-            <content type="html">\(Self.escaped(document.content(of: entry).text))</content>
+            <content type="html">\(Self.escaped(content(of: entry).text))</content>
             </entry>
             """
         return ([head] + links + [text]).joined(separator: "\n")

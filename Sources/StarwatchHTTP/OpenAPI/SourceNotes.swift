@@ -23,7 +23,7 @@ struct SourceNotes: Sendable {
     /// The notes by paths such as `AgentStatus.Poll.kind`.
     private(set) var notes: [String: Note] = [:]
 
-    static let embedded = SourceNotes(String(decoding: EmbeddedFile.sources, as: UTF8.self))
+    static let embedded = SourceNotes(String(decoding: [UInt8](starwatch_sources()), as: UTF8.self))
 
     private static let types: Set<Substring> = ["struct", "enum", "class", "extension"]
     private static let modifiers: Set<Substring> = [
@@ -84,14 +84,7 @@ struct SourceNotes: Sendable {
     }
 }
 
-/// The files that are part of the program.
-enum EmbeddedFile {
-    /// The sources of the control API's verbs and types, one after the other.
-    static var sources: [UInt8] { bytes(of: starwatch_sources()) }
-    /// The runbooks of all alerts by name, each followed by a NUL.
-    static var runbooks: [UInt8] { bytes(of: starwatch_runbooks()) }
-
-    private static func bytes(of file: starwatch_file) -> [UInt8] {
-        Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
-    }
+extension [UInt8] {
+    /// The bytes of files that are part of the program.
+    init(_ file: starwatch_file) { self.init(UnsafeBufferPointer(start: file.bytes, count: file.count)) }
 }

@@ -53,7 +53,7 @@ struct FeedPage: Sendable {
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
             \(NotificationNames(message, catalogues: catalogues).html)
-            <p lang="en"><a href="\(ProjectLink.address(of: message) ?? message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
+            <p lang="en"><a href="\(NotificationNames.address(of: message) ?? message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
             </article></li>
 
             """

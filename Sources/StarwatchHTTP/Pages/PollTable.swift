@@ -13,18 +13,14 @@ struct PollTable {
             return
                 "<section class=\"card\" aria-labelledby=\"polls\"><h2 id=\"polls\">Polls</h2><p class=\"none\">\(text)</p></section>"
         }
-        let rows = status.polls.sorted { $0.key < $1.key }.map { row($0.key, $0.value) }
-        return """
-            <section class="card" aria-labelledby="polls">
-            <table class="polls">
-            <caption id="polls">Polls</caption>
-            <thead><tr><th scope="col">Poll</th><th scope="col">State</th><th scope="col">Last success</th>\
-            <th scope="col">Last attempt</th><th scope="col">Last new</th><th scope="col">Behind</th>\
-            <th scope="col">Next run</th><th scope="col">Watermark lag</th></tr></thead>
-            <tbody>\(rows)</tbody>
-            </table>
-            </section>
-            """
+        return .table(
+            "polls",
+            "Polls",
+            of: [
+                "Poll", "State", "Last success", "Last attempt", "Last new", "Behind", "Next run", "Watermark lag",
+            ],
+            rows: status.polls.sorted { $0.key < $1.key }.map { row($0.key, $0.value) }
+        )
     }
 
     private func row(_ name: String, _ poll: AgentStatus.Poll) -> HTML {

@@ -8,19 +8,15 @@ extension StatusPage {
         let others = (status.accounts?.failing ?? worst.count) - worst.count
         let more: HTML =
             others > 0
-            ? "<p class=\"more\">\(others) more: <code>starwatch accounts list --failing</code></p>"
-            : "<p class=\"more\"><code>starwatch accounts list --failing</code> names the accounts.</p>"
-        return """
-            <section class="card" aria-labelledby="failing">
-            <table class="polls">
-            <caption id="failing">Failing accounts</caption>
-            <thead><tr><th scope="col">Account</th><th scope="col">Poll</th><th scope="col">Reason</th>\
-            <th scope="col">Since</th><th scope="col">Failures</th><th scope="col">Next try</th></tr></thead>
-            <tbody>\(worst.map(failingRow))</tbody>
-            </table>
-            \(more)
-            </section>
-            """
+            ? "<p class=\"more\">\(others) more: <code>starwatch accounts list --failing</code></p>\n"
+            : "<p class=\"more\"><code>starwatch accounts list --failing</code> names the accounts.</p>\n"
+        return .table(
+            "failing",
+            "Failing accounts",
+            of: ["Account", "Poll", "Reason", "Since", "Failures", "Next try"],
+            rows: worst.map(failingRow),
+            more: more
+        )
     }
 
     private func failingRow(_ account: AgentStatus.Accounts.Failing) -> HTML {

@@ -74,15 +74,7 @@ extension StatusPage {
             return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)\(success)</td></tr>"
         }
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
-        return """
-            <section class="card" aria-labelledby="sinks">
-            <table class="sinks">
-            <caption id="sinks">Sinks</caption>
-            <thead class="unseen"><tr><th scope="col">Sink</th><th scope="col">State</th></tr></thead>
-            <tbody>\(rows)</tbody>
-            </table>
-            </section>
-            """
+        return .table("sinks", "Sinks", kind: "sinks", isHeadSeen: false, of: ["Sink", "State"], rows: rows)
     }
 
     var serverCard: HTML {

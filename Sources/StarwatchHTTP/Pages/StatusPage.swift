@@ -90,17 +90,12 @@ extension StatusPage {
     /// The digests; empty if there are none.
     var digestSection: HTML {
         if status.digests.isEmpty { return "" }
-        let rows = status.digests.sorted { $0.key < $1.key }.map { digestRow($0.key, $0.value) }
-        return """
-            <section class="card" aria-labelledby="digests">
-            <table class="polls">
-            <caption id="digests">Digests</caption>
-            <thead><tr><th scope="col">Digest</th><th scope="col">Last result</th><th scope="col">Last time</th>\
-            <th scope="col">Next time</th><th scope="col">Time zone</th></tr></thead>
-            <tbody>\(rows)</tbody>
-            </table>
-            </section>
-            """
+        return .table(
+            "digests",
+            "Digests",
+            of: ["Digest", "Last result", "Last time", "Next time", "Time zone"],
+            rows: status.digests.sorted { $0.key < $1.key }.map { digestRow($0.key, $0.value) }
+        )
     }
 
     private func digestRow(_ name: String, _ digest: AgentStatus.Digest) -> HTML {

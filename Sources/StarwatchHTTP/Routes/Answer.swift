@@ -15,7 +15,7 @@ struct Answer: Sendable {
         .referrerPolicy: "no-referrer",
     ]
     var body: [UInt8]
-    /// Returns the next piece of a stream that replaces ``body``; `nil` at its end.
+    /// Returns the next piece of a stream that follows ``body``; `nil` at its end.
     var stream: (@Sendable () async -> String?)?
     /// Called when the connection closes, before or after the end of the answer.
     var whenClosed: (@Sendable () -> Void)?
@@ -85,7 +85,8 @@ struct Answer: Sendable {
 
     private var content: ResponseBody {
         guard let stream else { return ResponseBody(byteBuffer: ByteBuffer(bytes: body)) }
-        return ResponseBody { writer in
+        return ResponseBody { [body] writer in
+            try await writer.write(ByteBuffer(bytes: body))
             while let text = await stream() { try await writer.write(ByteBuffer(string: text)) }
             try await writer.finish(nil)
         }

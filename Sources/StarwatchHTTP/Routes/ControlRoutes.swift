@@ -3,19 +3,13 @@ import Hummingbird
 import ServiceLifecycle
 import Starwatch
 import StarwatchCore
-import Synchronization
 
 /// The routes that change something, or that name people and projects: the verbs of ``ControlAPI``, and pages.
 struct ControlRoutes: Sendable {
     let agent: any ServedAgent
-    /// The URL of the dashboards, which the pages link to.
-    var dashboards: String?
+    var settings = ServerSettings()
     /// Whether the routes are served on the Unix socket, which no other machine reaches.
     var isLocal = false
-    /// Whether the feed has a private address too.
-    var hasFeedAddress = false
-    /// The words beside those of notifications.
-    var catalogues = MessageCatalogues.builtIn
 
     /// A path that overlaps another comes after it.
     var table: [Route] {
@@ -28,7 +22,9 @@ struct ControlRoutes: Sendable {
             feedDocument(.atom),
             feedDocument(.json),
             Route("GET", "/explain", storyPage),
-        ] + (hasFeedAddress ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
+        ]
+            + (settings.feedToken != nil && !isLocal
+                ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
             + ControlAPI.controls.map { route($0) }
     }
 
@@ -61,12 +57,13 @@ struct ControlRoutes: Sendable {
         // A HEAD has no stream, so it must not take a reader.
         guard call.method != "HEAD" else { return answer }
         let reader = try await agent.followFeed(after: after)
-        let stream = FeedStream(reader)
+        // An id without data tells the client only where to resume.
+        answer.body = Array("retry: 2000\nid: \(reader.position)\n\n".utf8)
         answer.whenClosed = { reader.end() }
         answer.stream = {
             // A shutdown ends the wait for the next piece.
             await withGracefulShutdownHandler {
-                await stream.next()
+                Self.text(of: await reader.next())
             } onGracefulShutdown: {
                 reader.end()
             }
@@ -82,8 +79,8 @@ struct ControlRoutes: Sendable {
         } catch {
             guard error.kind == .conflict else { throw error }
         }
-        let page = FeedPage(entries: entries, times: times, catalogues: catalogues)
-        return .page(page.frame, canControl: true, dashboards: dashboards)
+        let page = FeedPage(entries: entries, times: times, catalogues: settings.catalogues)
+        return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
 
     /// - Parameter folder: The part of the path before that of the format.
@@ -100,7 +97,7 @@ struct ControlRoutes: Sendable {
                 hasPage: call.canBrowse,
                 folder: call.folder,
                 installation: listing.installation,
-                catalogues: catalogues
+                catalogues: settings.catalogues
             )
             return .feed(document, for: call)
         }
@@ -117,7 +114,7 @@ struct ControlRoutes: Sendable {
                 page.problem = error.message
             }
         }
-        return .page(page.frame, canControl: true, dashboards: dashboards)
+        return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
 
     /// Times by the server's clock, as notifications and stories have them.
@@ -127,27 +124,15 @@ struct ControlRoutes: Sendable {
     }
 }
 
-/// The feed as server-sent events, piece by piece.
-final class FeedStream: Sendable {
-    private let reader: FeedReader
-    private let hasBegun = Atomic(false)
-
-    init(_ reader: FeedReader) { self.reader = reader }
-
-    /// Returns some whole events; `nil` at the end.
-    func next() async -> String? {
-        // An id without data tells the client only where to resume.
-        if !hasBegun.exchange(true, ordering: .relaxed) { return "retry: 2000\nid: \(reader.position)\n\n" }
-        switch await reader.next() {
-        case .notifications(let events): return events.map(Self.text).joined()
-        case .gap(let after, let before):
-            return "event: gap\ndata: {\"after\":\(after),\"before\":\(before)}\n\n"
-        case .heartbeat: return ": heartbeat\n\n"
-        case .over: return nil
+extension ControlRoutes {
+    /// The server-sent events of a step: some whole ones; `nil` at the end.
+    private static func text(of step: FeedReader.Step) -> String? {
+        switch step {
+        case .notifications(let events):
+            events.map { "id: \($0.sequence ?? 0)\nevent: \($0.name)\ndata: \($0.data)\n\n" }.joined()
+        case .gap(let after, let before): "event: gap\ndata: {\"after\":\(after),\"before\":\(before)}\n\n"
+        case .heartbeat: ": heartbeat\n\n"
+        case .over: nil
         }
-    }
-
-    private static func text(_ event: FeedEvent) -> String {
-        "id: \(event.sequence ?? 0)\nevent: \(event.name)\ndata: \(event.data)\n\n"
     }
 }

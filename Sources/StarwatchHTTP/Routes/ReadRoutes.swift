@@ -5,16 +5,13 @@ import StarwatchTelemetry
 /// The routes that change nothing and contain no personal data.
 struct ReadRoutes: Sendable {
     let agent: any ServedAgent
-    private let dashboards: String?
-    private let pages: @Sendable () async -> String?
+    private let settings: ServerSettings
     /// `true` if the same server has the ``ControlRoutes``.
     private let canControl: Bool
     private let scrapes: ScrapeCache
 
     init(agent: any ServedAgent, settings: ServerSettings = ServerSettings(), canControl: Bool = false) {
-        self.agent = agent
-        (dashboards, pages) = (settings.dashboards, settings.pages)
-        self.canControl = canControl
+        (self.agent, self.settings, self.canControl) = (agent, settings, canControl)
         scrapes = ScrapeCache(now: settings.now)
     }
 
@@ -30,7 +27,7 @@ struct ReadRoutes: Sendable {
                 return page(shown.frame)
             },
             Route("GET", "/help") { _ in page(HelpPage(canControl: canControl).frame) },
-            Route("GET", "/help/runbooks") { _ in page(RunbookPage.index) },
+            Route("GET", "/help/runbooks") { _ in page(Runbook.index) },
             Route("GET", "/help/runbooks/{name}") { call in try await runbook(call.request.arguments[0]) },
             Route("GET", "/metrics") { call in await metrics(call) },
             Route("GET", "/-/healthy") { _ in healthy(await agent.isHealthy()) },
@@ -44,11 +41,11 @@ struct ReadRoutes: Sendable {
     }
 
     private func page(_ frame: PageFrame) -> Answer {
-        .page(frame, canControl: canControl, dashboards: dashboards)
+        .page(frame, canControl: canControl, dashboards: settings.dashboards)
     }
 
     private func runbook(_ name: String) async throws -> Answer {
-        if let runbook = Runbook.find(name) { return page(RunbookPage.page(runbook, pages: await pages())) }
+        if let runbook = Runbook.find(name) { return page(runbook.page(pages: await settings.pages())) }
         throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
     }
 

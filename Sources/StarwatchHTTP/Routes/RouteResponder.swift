@@ -48,7 +48,7 @@ struct RouteResponder: Sendable {
         var answer = await answer(to: request, on: channel)
         if let headers = security?.active.headers { answer.add(headers) }
         if answer.stream != nil, request.method != .head {
-            channel.triggerUserOutboundEvent(ConnectionGuard.AnswerIsStream(), promise: nil)
+            channel.triggerUserOutboundEvent(ConnectionGuard.Event.answerIsStream, promise: nil)
         }
         if let whenClosed = answer.whenClosed { channel.closeFuture.whenComplete { _ in whenClosed() } }
         return answer.response(withoutBody: request.method == .head)
@@ -101,7 +101,7 @@ struct RouteResponder: Sendable {
                 return .error(400, "invalid", "The body is cut off or badly chunked.")
             }
         }
-        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         do {
             return try await handler(call)
         } catch {

@@ -26,15 +26,15 @@ struct ServerSettings: Sendable {
 }
 
 extension ServerSettings {
-    /// The check of the users' passwords. Without a web configuration, which is the only place for users, it lets everybody
-    /// in.
-    func passwords() -> AccessPolicy {
-        guard let security else { return AccessPolicy(.nothing, now: now) }
-        return AccessPolicy(
-            .password(passwordCheck, users: { security.active.configuration.users }),
-            feed: feedToken,
-            isFormer: isFormerFeedToken,
-            now: now
-        )
+    /// The access check of a port on TCP.
+    ///
+    /// - Parameter token: `nil` for the users' passwords. Without a web configuration, which is the only place for users, everybody
+    ///   is then let in.
+    func access(_ token: AccessPolicy.Credential?) -> AccessPolicy {
+        let passwords = security.map { security in
+            AccessPolicy.Credential.password(passwordCheck, users: { security.active.configuration.users })
+        }
+        guard let credential = token ?? passwords else { return AccessPolicy(.nothing, now: now) }
+        return AccessPolicy(credential, feed: feedToken, isFormer: isFormerFeedToken, now: now)
     }
 }

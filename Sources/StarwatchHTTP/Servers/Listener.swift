@@ -208,7 +208,8 @@ package enum HTTPServerError: Error, Sendable, Hashable {
 extension HTTPServerError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .badAddress(let text): ListenAddressError(text: text).description
+        case .badAddress(let text):
+            "The address \"\(text)\" is not host:port; write for example 127.0.0.1:9464 or [::1]:9464."
         case .addressInUse(let address):
             "The address \(address) is in use by another program; stop that one or choose another port."
         case .cannotListen(let address, let detail):

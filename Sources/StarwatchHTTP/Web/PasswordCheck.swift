@@ -4,6 +4,8 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import ServiceLifecycle
+import StarwatchCore
+import StarwatchPolling
 import Synchronization
 
 /// The check of users' passwords.
@@ -24,32 +26,10 @@ final class PasswordCheck: Sendable {
     static let memoryLimit = 128
 
     /// A check that waits for its turn, or runs. Its first outcome is its answer.
-    private final class Job: Sendable {
+    private struct Job: Sendable {
         let login: Login
         let users: [String: String]
-        private let answer = Mutex<(outcome: Outcome?, continuation: CheckedContinuation<Outcome, Never>?)>((nil, nil))
-
-        init(_ login: Login, among users: [String: String]) { (self.login, self.users) = (login, users) }
-
-        var isAnswered: Bool { answer.withLock { $0.outcome != nil } }
-
-        func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
-            let outcome = answer.withLock { answer in
-                if answer.outcome == nil { answer.continuation = continuation }
-                return answer.outcome
-            }
-            if let outcome { continuation.resume(returning: outcome) }
-        }
-
-        func finish(_ outcome: Outcome) {
-            let continuation = answer.withLock { answer -> CheckedContinuation<Outcome, Never>? in
-                guard answer.outcome == nil else { return nil }
-                defer { answer.continuation = nil }
-                answer.outcome = outcome
-                return answer.continuation
-            }
-            continuation?.resume(returning: outcome)
-        }
+        let answer = Promise<Outcome>()
     }
 
     /// The logins that share a turn: those of a client, with a part of all names. Whoever guesses for many names delays
@@ -89,24 +69,24 @@ final class PasswordCheck: Sendable {
     ///   does not wait for strangers.
     func check(_ login: Login, of client: ClientNetwork, among users: [String: String]) async -> Outcome {
         if isKnown(login, among: users) { return .right }
-        let job = Job(login, among: users)
+        let job = Job(login: login, users: users)
         // Known names and others share the parts alike, so that an answer tells nothing about a name.
         let name = HMAC<SHA256>.authenticationCode(for: Array(login.user.utf8), using: key)
         let turn = Turn(client: client, part: (name.first { _ in true } ?? 0) % 16)
         return await withTaskCancellationOrGracefulShutdownHandler {
             let lost = state.withLock { $0.waiting.add(job, of: turn) }
             // Each place has one block, and a job that takes another's place takes its block too.
-            if let lost { lost.finish(.busy) } else { queue.async { [self] in decideNext() } }
-            return await withCheckedContinuation { job.wait($0) }
+            if let lost { lost.answer.fulfil(.busy) } else { queue.async { [self] in decideNext() } }
+            return await job.answer.outcome() ?? .busy
         } onCancelOrGracefulShutdown: {
-            job.finish(.busy)
+            job.answer.fulfil(.busy)
         }
     }
 
     private func decideNext() {
         // Nobody waits any more for one that has an answer.
-        guard let job = state.withLock({ $0.waiting.next() }), !job.isAnswered else { return }
-        job.finish(decide(job.login, among: job.users))
+        guard let job = state.withLock({ $0.waiting.next() }), !job.answer.isSettled else { return }
+        job.answer.fulfil(decide(job.login, among: job.users))
     }
 
     private func decide(_ login: Login, among users: [String: String]) -> Outcome {
@@ -174,13 +154,9 @@ package enum Bcrypt {
         let parts = hash.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0].isEmpty, ["2a", "2b", "2y"].contains(parts[1]), parts[2].utf8.count == 2,
             let cost = Int(parts[2]), (4...31).contains(cost), parts[3].utf8.count == 53,
-            parts[3].utf8.allSatisfy({ $0 == 46 || $0 == 47 || isAlphanumeric($0) })
+            parts[3].utf8.allSatisfy({ $0 == 46 || $0 == 47 || $0.isAlphanumeric })
         else { return nil }
         return cost
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
     /// Returns whether the password has the hash. Takes 50 ms or more, so it must not run on an event loop.

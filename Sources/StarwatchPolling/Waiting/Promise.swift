@@ -27,6 +27,9 @@ package final class Promise<Value: Sendable>: Sendable {
     /// Ends every wait, present and future, without a value.
     package func abandon() { settle(nil) }
 
+    /// Whether the value is known, or the promise abandoned.
+    package var isSettled: Bool { state.withLock(\.isSettled) }
+
     /// The value; `nil` when the promise is abandoned or the waiting task is cancelled.
     package func value() async -> Value? {
         let id = nextID()

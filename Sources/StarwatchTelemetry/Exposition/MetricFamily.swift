@@ -8,7 +8,8 @@ final class MetricFamily: Sendable {
     private let textHeader: [UInt8]
     private let openMetricsHeader: [UInt8]
     private let series: Mutex<Shown>
-    private let hidden: [HiddenSeries]
+    /// Series that appear on the page together, when one of them has counted.
+    private let hidden: [[HiddenSeries]]
     /// Makes the series that exist at the moment; `nil` if the family has none that come and go.
     private let table: MetricTable?
 
@@ -17,7 +18,7 @@ final class MetricFamily: Sendable {
         labels: [CatalogueLabel] = [],
         bounds: [Double] = [],
         series: [any MetricSeries] = [],
-        hidden: [HiddenSeries] = [],
+        hidden: [[HiddenSeries]] = [],
         table: MetricTable? = nil
     ) {
         (self.descriptor, self.labels, self.bounds) = (descriptor, labels, bounds)
@@ -36,8 +37,10 @@ final class MetricFamily: Sendable {
 
     /// Number of series that have appeared since, and still exist.
     var appearedCount: Int {
-        hidden.reduce(table?.rows().count ?? 0) { $0 + ($1.hasCounted ? Self.samples(of: $1.series) : 0) }
+        hidden.filter(Self.hasCounted).reduce(table?.rows().count ?? 0) { $0 + Self.samples(of: $1.map(\.series)) }
     }
+
+    private static func hasCounted(_ group: [HiddenSeries]) -> Bool { group.contains { $0.handle.hasCounted } }
 
     private static func samples(of series: [any MetricSeries]) -> Int { series.reduce(0) { $0 + $1.sampleCount } }
 
@@ -68,8 +71,8 @@ final class MetricFamily: Sendable {
                 for one in shown.all { one.write(to: &page, format: format) }
             }
         }
-        for group in hidden where group.hasCounted {
-            for one in group.series { one.write(to: &page, format: format) }
+        for group in hidden where Self.hasCounted(group) {
+            for one in group { one.series.write(to: &page, format: format) }
         }
         for row in table?.rows() ?? [] {
             page.append(sample: descriptor.name, labels: row.labels)
@@ -117,32 +120,15 @@ private struct Shown {
 /// Series that come and go with what they tell of, such as a problem.
 package struct MetricTable: Sendable {
     /// A series, with the labels that it has.
-    package struct Row: Sendable {
-        let labels: [(name: String, value: String)]
-        let value: Double
-
-        package init(labels: [(name: String, value: String)], value: Double) {
-            (self.labels, self.value) = (labels, value)
-        }
-    }
+    package typealias Row = (labels: [(name: String, value: String)], value: Double)
 
     /// The largest number of series at one time.
     let largest: Int
     let rows: @Sendable () -> [Row]
 }
 
-/// Series that appear on the page together, when one of them has counted.
-struct HiddenSeries: Sendable {
-    private(set) var series: [any MetricSeries] = []
-    private var counting: [any Appearing] = []
-
-    var hasCounted: Bool { counting.contains { $0.hasCounted } }
-
-    mutating func add(_ one: any MetricSeries, _ handle: any Appearing) {
-        series.append(one)
-        counting.append(handle)
-    }
-}
+/// A series that is not on the page from the start.
+typealias HiddenSeries = (series: any MetricSeries, handle: any MetricHandle)
 
 /// An entry of `starwatch metrics catalogue`: one family.
 package struct CatalogueEntry: Sendable, Hashable {

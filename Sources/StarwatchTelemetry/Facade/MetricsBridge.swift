@@ -12,15 +12,11 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     /// Buckets of recorders with aggregation. Their unit is unknown.
     package static let recorderBounds: [Double] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
 
-    private struct Key: Hashable {
-        let name: String
-        let labels: [String]
-    }
-
     private struct State {
         /// Families in the order of the page.
         var families: [MetricFamily] = []
-        var handles: [Key: any AnyObject & Sendable] = [:]
+        /// Handles by the name of the series, and the names and values of its labels.
+        var handles: [[String]: any AnyObject & Sendable] = [:]
         var seriesCount = 0
     }
 
@@ -56,12 +52,12 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return BridgedGauge(gauge: gauge(label, dimensions)) }
         let name = ForeignName.gauge(label)
-        return BridgedHistogram(histogram: histogram(name, unit: .none, by: dimensions, bounds: Self.recorderBounds))
+        return histogram(name, unit: .none, by: dimensions, bounds: Self.recorderBounds)
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let name = ForeignName.timer(label)
-        return BridgedHistogram(histogram: histogram(name, unit: .seconds, by: dimensions, bounds: Self.timerBounds))
+        return histogram(name, unit: .seconds, by: dimensions, bounds: Self.timerBounds)
     }
 
     package func destroyCounter(_ handler: any CounterHandler) {}
@@ -115,7 +111,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
         make: ([(name: String, value: String)]) -> (Handle, any MetricSeries)
     ) -> Handle? {
         let labels = ForeignName.labels(dimensions)
-        let key = Key(name: name, labels: labels.flatMap { [$0.name, $0.value] })
+        let key = [name] + labels.flatMap { [$0.name, $0.value] }
         let found: Handle? = state.withLock { state in
             if let known = state.handles[key] { return known as? Handle }
             guard state.seriesCount + samples <= budget else { return nil }
@@ -180,12 +176,8 @@ final class BridgedGauge: MeterHandler, RecorderHandler, Sendable {
 }
 
 /// A timer in seconds, or a recorder with aggregation.
-final class BridgedHistogram: TimerHandler, RecorderHandler, Sendable {
-    private let histogram: Histogram
-
-    init(histogram: Histogram) { self.histogram = histogram }
-
-    func recordNanoseconds(_ duration: Int64) { histogram.observe(Double(duration) / 1e9) }
-    func record(_ value: Int64) { histogram.observe(Double(value)) }
-    func record(_ value: Double) { histogram.observe(value) }
+extension Histogram: TimerHandler, RecorderHandler {
+    package func recordNanoseconds(_ duration: Int64) { observe(Double(duration) / 1e9) }
+    package func record(_ value: Int64) { observe(Double(value)) }
+    package func record(_ value: Double) { observe(value) }
 }

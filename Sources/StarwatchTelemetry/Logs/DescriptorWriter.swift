@@ -25,37 +25,41 @@ package final class DescriptorWriter: LogSink, Sendable {
 
     /// - Parameters:
     ///   - descriptor: The descriptor to write to, standard error by default. The caller keeps it open.
+    ///   - format: The format of the lines.
     ///   - hasColour: Whether lines in the text format are coloured.
     ///   - hasPriority: Whether lines begin with their priority, for the journal.
     ///   - onDrop: Called for every line that was not written completely.
     ///   - wait: Waits for the reader; a test injects the time.
     package init(
         descriptor: Int32 = STDERR_FILENO,
+        format: LogFormat = .json,
         hasColour: Bool = false,
         hasPriority: Bool = false,
         onDrop: @escaping @Sendable () -> Void = {},
         wait: @escaping Wait = { DescriptorWriter.waitUntilReady($0, atMost: $1) }
     ) {
         state = Mutex(State(descriptor: descriptor))
-        (self.hasColour, self.hasPriority, self.onDrop, self.wait) = (hasColour, hasPriority, onDrop, wait)
+        (self.hasPriority, self.onDrop, self.wait) = (hasPriority, onDrop, wait)
+        self.hasColour = hasColour && format == .text
     }
 
     /// Creates a writer for standard error. It uses colour on a terminal that supports it, unless `NO_COLOR` is set, and writes
     /// priorities if the journal reads it.
     package static func standardError(
+        format: LogFormat,
         environment: [String: String],
         onDrop: @escaping @Sendable () -> Void
     ) -> DescriptorWriter {
         let isTerminal = isatty(STDERR_FILENO) == 1
         let hasColour = TerminalColour.isWanted(isTerminal: isTerminal, environment: environment)
         let hasPriority = JournalStream.isOpen(as: STDERR_FILENO, environment: environment)
-        return DescriptorWriter(hasColour: hasColour, hasPriority: hasPriority, onDrop: onDrop)
+        return DescriptorWriter(format: format, hasColour: hasColour, hasPriority: hasPriority, onDrop: onDrop)
     }
 
-    package func take(_ record: LogRecord) {
-        var line = record.line
-        if hasColour, record.format == .text { line = TerminalColour.painted(line, record.severity) }
-        if hasPriority { line = Array(record.severity.journalPrefix.utf8) + line }
+    package func take(_ entry: LogEntry, line: [UInt8]) {
+        var line = line
+        if hasColour { line = TerminalColour.painted(line, entry.severity) }
+        if hasPriority { line = Array(entry.severity.journalPrefix.utf8) + line }
         let isWritten = state.withLock { state in
             let isWritten = line.withUnsafeBytes {
                 writeAll($0, to: state.descriptor, patience: state.isStalled ? 0 : Self.patienceMilliseconds)

@@ -1,25 +1,25 @@
 package import Logging
 
-/// A logged event, with its fields in output order.
+/// A logged event, with its fields in output order. Sinks read only those that need no redaction.
 package struct LogEntry: Sendable {
     /// Unix time in milliseconds.
     package var timestampMilliseconds: Int64
     package var severity: LogSeverity
     /// A fixed name, such as `poll_finished`; never an interpolated sentence.
     package var event: String
-    package var requestID: String?
+    var requestID: String?
     package var runID: String?
     /// A pseudonym, `did:hash:…`; never the DID itself.
-    package var identity: String?
+    var identity: String?
     /// Numbers with a top-level field, such as `change_count`.
-    package var counts: [(name: String, value: LogValue)]
-    package var durationMilliseconds: LogValue?
-    package var error: String?
-    package var metadata: [(String, LogValue)]
+    var counts: [(name: String, value: LogValue)]
+    var durationMilliseconds: LogValue?
+    var error: String?
+    var metadata: [(String, LogValue)]
     /// Whether repetitions are folded; `false` for notifications in the log sink, which must all be written.
-    package var mayFold = true
+    var mayFold = true
     /// Whether the black box keeps it: its level is notice or higher, and the event is not excluded.
-    package var isNotable: Bool
+    var isNotable: Bool
 
     package init(
         timestampMilliseconds: Int64,

@@ -74,8 +74,8 @@ package final class LogPipeline: Sendable {
         }
         guard entry.isNotable, let box = settings.withLock({ $0.blackBox }) else { return }
         let (isBoxed, earlier) = boxFolder.withLock { $0.take(entry) }
-        for summary in earlier { box.take(record(of: summary, self.line(of: summary))) }
-        if isBoxed { box.take(record(of: entry, line)) }
+        for summary in earlier { box.take(summary, line: self.line(of: summary)) }
+        if isBoxed { box.take(entry, line: line) }
     }
 
     /// Writes the summaries whose window is over. A service calls it periodically, for times without log entries.
@@ -108,7 +108,7 @@ package final class LogPipeline: Sendable {
     private func write(_ summaries: [LogEntry], _ boxed: [LogEntry] = []) {
         for entry in summaries { deliver(entry, line(of: entry)) }
         guard !boxed.isEmpty, let box = settings.withLock({ $0.blackBox }) else { return }
-        for entry in boxed { box.take(record(of: entry, line(of: entry))) }
+        for entry in boxed { box.take(entry, line: line(of: entry)) }
     }
 
     private func line(of entry: LogEntry) -> [UInt8] {
@@ -119,51 +119,18 @@ package final class LogPipeline: Sendable {
     }
 
     private func deliver(_ entry: LogEntry, _ line: [UInt8]) {
-        let record = record(of: entry, line)
-        for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
-    }
-
-    private func record(of entry: LogEntry, _ line: [UInt8]) -> LogRecord {
-        LogRecord(
-            timestampMilliseconds: entry.timestampMilliseconds,
-            severity: entry.severity,
-            event: entry.event,
-            runID: entry.runID,
-            format: format,
-            line: line
-        )
-    }
-}
-
-/// A redacted line for the sinks. Repetitions are already folded.
-package struct LogRecord: Sendable {
-    /// Unix time in milliseconds.
-    package let timestampMilliseconds: Int64
-    package let severity: LogSeverity
-    package let event: String
-    /// The run that the entry belongs to; `nil` for none.
-    package let runID: String?
-    package let format: LogFormat
-    /// The line, including its line feed.
-    package let line: [UInt8]
-
-    package init(
-        timestampMilliseconds: Int64,
-        severity: LogSeverity,
-        event: String = "",
-        runID: String? = nil,
-        format: LogFormat = .json,
-        line: [UInt8]
-    ) {
-        (self.timestampMilliseconds, self.severity, self.event) = (timestampMilliseconds, severity, event)
-        (self.runID, self.format, self.line) = (runID, format, line)
+        for sink in settings.withLock({ $0.sinks }) { sink.take(entry, line: line) }
     }
 }
 
 /// A receiver of lines, such as standard error or the store's ring of recent entries.
 package protocol LogSink: Sendable {
     /// Receives one line. Called concurrently from any thread. Must not log.
-    func take(_ record: LogRecord)
+    ///
+    /// - Parameters:
+    ///   - entry: The entry of the line, with its time, level, event and run.
+    ///   - line: The redacted line, including its line feed. Repetitions are already folded.
+    func take(_ entry: LogEntry, line: [UInt8])
 }
 
 /// A sink that passes on the lines of one event.
@@ -173,7 +140,7 @@ package struct EventLines: LogSink {
 
     package init(of event: String, to sink: any LogSink) { (self.event, self.sink) = (event, sink) }
 
-    package func take(_ record: LogRecord) { if record.event == event { sink.take(record) } }
+    package func take(_ entry: LogEntry, line: [UInt8]) { if entry.event == event { sink.take(entry, line: line) } }
 }
 
 /// Metrics of the log itself.

@@ -22,34 +22,33 @@ package final class Counter: Sendable {
     package var value: UInt64 { count.load(ordering: .relaxed) }
 }
 
-/// A metric whose series can appear on the page once it has a value.
-protocol Appearing: Sendable {
-    /// Whether it has counted anything, or was set.
+/// What the program sets or counts, and a page shows.
+protocol MetricHandle: Sendable {
+    /// Whether it has counted anything, or was set. Until then, a hidden series is not on the page.
     var hasCounted: Bool { get }
-}
 
-/// A cumulative metric that can continue from another's value.
-protocol Counting: Appearing {
-    /// Adds the total of `other`.
+    /// Adds the total of `other`. A gauge has none.
     ///
     /// A metric of another kind or with other buckets is ignored: a reload changed its definition, so it restarts at 0.
-    func add(_ other: any Counting)
+    func add(_ other: any MetricHandle)
 }
 
-extension Gauge: Appearing {
+extension Gauge: MetricHandle {
     var hasCounted: Bool { value != 0 }
+
+    func add(_ other: any MetricHandle) {}
 }
 
-extension Counter: Counting {
+extension Counter: MetricHandle {
     var hasCounted: Bool { value > 0 }
 
-    func add(_ other: any Counting) { if let other = other as? Counter { increment(by: other.value) } }
+    func add(_ other: any MetricHandle) { if let other = other as? Counter { increment(by: other.value) } }
 }
 
-extension Histogram: Counting {
+extension Histogram: MetricHandle {
     var hasCounted: Bool { counts.contains { $0 > 0 } }
 
-    func add(_ other: any Counting) {
+    func add(_ other: any MetricHandle) {
         guard let other = other as? Histogram, other.bounds == bounds else { return }
         add(counts: other.counts, sum: other.sum)
     }

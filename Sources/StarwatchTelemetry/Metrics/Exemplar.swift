@@ -41,17 +41,14 @@ package struct Exemplar: Sendable, Hashable {
 
 /// The latest exemplar of each sample. It has its own lock, which only observations with an exemplar take.
 final class ExemplarSlots: Sendable {
-    struct Entry: Sendable {
-        let exemplar: Exemplar
-        let value: Double
-    }
+    typealias Entry = (exemplar: Exemplar, value: Double)
 
     private let entries: Mutex<[Entry?]>
 
     init(count: Int) { entries = Mutex(Array(repeating: nil, count: count)) }
 
     func put(_ exemplar: Exemplar, value: Double, at index: Int) {
-        entries.withLock { $0[index] = Entry(exemplar: exemplar, value: value) }
+        entries.withLock { $0[index] = (exemplar, value) }
     }
 
     var all: [Entry?] { entries.withLock { $0 } }

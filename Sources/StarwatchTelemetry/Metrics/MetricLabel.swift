@@ -129,7 +129,7 @@ extension UInt8 {
 }
 
 /// A label of a family with its possible values.
-package struct CatalogueLabel: Sendable, Hashable {
+package struct CatalogueLabel: Sendable, Hashable, Encodable {
     package let name: String
     package let values: [String]
 

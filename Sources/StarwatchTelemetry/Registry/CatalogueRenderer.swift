@@ -47,10 +47,8 @@ package enum CatalogueRenderer {
     }
 
     private struct JSONEntry: Encodable {
-        struct Label: Encodable { let name: String, values: [String] }
-
         let name, type, unit, help, stability: String
-        let labels: [Label]
+        let labels: [CatalogueLabel]
         let series: Int
         let exemplars: Bool
         let buckets: [Double]?
@@ -60,7 +58,7 @@ package enum CatalogueRenderer {
             (name, help, exemplars) = (descriptor.name, descriptor.help, descriptor.carriesExemplars)
             (type, unit) = (descriptor.kind.rawValue, descriptor.unit.rawValue)
             (stability, series) = (descriptor.stability.rawValue, entry.seriesCount)
-            labels = entry.labels.map { Label(name: $0.name, values: $0.values) }
+            labels = entry.labels
             buckets = entry.bounds.isEmpty ? nil : entry.bounds
         }
     }

@@ -40,12 +40,11 @@ extension MetricRegistry {
         register(MetricFamily(descriptor: descriptor, bounds: bounds, series: [series]))
     }
 
-    /// Registers a constant 1 with labels that describe the program.
-    package func info(_ descriptor: MetricDescriptor, _ labels: [InfoLabel]) {
+    /// Registers a constant 1 with labels that describe the program, each by ``CatalogueLabel/info(_:_:)``.
+    package func info(_ descriptor: MetricDescriptor, _ labels: [CatalogueLabel]) {
         precondition(descriptor.kind == .info, "\(descriptor.name) is not an info.")
-        let series = ComputedSeries(name: descriptor.name, labels: labels.map { ($0.name, $0.value) }) { 1 }
-        let catalogued = labels.map { CatalogueLabel(name: $0.name, values: [$0.value]) }
-        register(MetricFamily(descriptor: descriptor, labels: catalogued, series: [series]))
+        let series = ComputedSeries(name: descriptor.name, labels: labels.map { ($0.name, $0.values[0]) }) { 1 }
+        register(MetricFamily(descriptor: descriptor, labels: labels, series: [series]))
     }
 
     /// Registers a family of series that come and go. The labels of two rows must differ.
@@ -78,18 +77,14 @@ extension MetricRegistry {
     }
 }
 
-/// A label of an info, such as the version. Its value is known at build time.
-package struct InfoLabel: Sendable, Hashable {
-    package let name: String
-    package let value: String
-
-    /// - Parameters:
-    ///   - name: The label's name.
-    ///   - value: 1 to 64 letters, digits and `._+-`; any other value becomes `unknown`.
-    package init(_ name: StaticString, _ value: String) {
-        self.name = "\(name)"
+extension CatalogueLabel {
+    /// A label of an info, such as the version. Its value is known at build time.
+    ///
+    /// - Parameter value: 1 to 64 letters, digits and `._+-`; any other value becomes `unknown`.
+    package static func info(_ name: StaticString, _ value: String) -> Self {
         let marks = Set("._+-".utf8)
         let isPlain = value.utf8.allSatisfy { $0.isLetter || $0.isDigit || marks.contains($0) }
-        self.value = isPlain && (1...64).contains(value.utf8.count) ? value : "unknown"
+        let isShown = isPlain && (1...64).contains(value.utf8.count)
+        return CatalogueLabel(name: "\(name)", values: [isShown ? value : "unknown"])
     }
 }

@@ -16,8 +16,8 @@ package final class MetricRegistry: Sendable {
         var claims: [String: String] = [:]
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
-        /// Counters and histograms, without views.
-        var counting: [(name: String, labels: Labels, handle: any Counting)] = []
+        /// What the program sets or counts, without views.
+        var handles: [(name: String, labels: Labels, handle: any MetricHandle)] = []
     }
 
     private let state = Mutex(State())
@@ -149,9 +149,9 @@ package final class MetricRegistry: Sendable {
             labels.reduce(name) { "\($0),\($1.name)=\($1.value)" }
         }
         let theirs = Dictionary(
-            uniqueKeysWithValues: other.state.withLock(\.counting).map { (key($0.name, $0.labels), $0.handle) }
+            uniqueKeysWithValues: other.state.withLock(\.handles).map { (key($0.name, $0.labels), $0.handle) }
         )
-        for (name, labels, handle) in state.withLock(\.counting) {
+        for (name, labels, handle) in state.withLock(\.handles) {
             if let other = theirs[key(name, labels)] { handle.add(other) }
         }
     }
@@ -161,8 +161,8 @@ package final class MetricRegistry: Sendable {
     /// Shows the families of another registry on this page too, with the counts so far.
     package func show(_ other: MetricRegistry) {
         for family in other.state.withLock({ $0.families }) { register(family) }
-        let counting = other.state.withLock { $0.counting }
-        state.withLock { $0.counting += counting }
+        let handles = other.state.withLock { $0.handles }
+        state.withLock { $0.handles += handles }
     }
 
     /// Adds a family. Traps if it has problems or conflicts.
@@ -181,7 +181,7 @@ package final class MetricRegistry: Sendable {
     private typealias Labels = [(name: String, value: String)]
 
     /// - Parameter expected: For each combination of values, whether it occurs; empty: all do.
-    private func make<Handle>(
+    private func make<Handle: MetricHandle>(
         _ descriptor: MetricDescriptor,
         _ kind: MetricKind,
         by axes: [LabelAxis],
@@ -203,25 +203,20 @@ package final class MetricRegistry: Sendable {
             combinations[index].hiddenBy = combinations[index].hiddenBy ?? "\(index)"
         }
         var shown: [any MetricSeries] = []
-        var hidden: [String: HiddenSeries] = [:]
-        var handles: [Handle] = []
-        var counting: [(name: String, labels: Labels, handle: any Counting)] = []
-        for (labels, hiddenBy) in combinations {
+        var hidden: [String: [HiddenSeries]] = [:]
+        let handles = combinations.map { labels, hiddenBy in
             let (handle, series) = makeOne(descriptor, labels)
-            if let counter = handle as? any Counting { counting.append((descriptor.name, labels, counter)) }
-            if let hiddenBy {
-                if let handle = handle as? any Appearing {
-                    hidden[hiddenBy, default: HiddenSeries()].add(series, handle)
-                }
-            } else {
-                shown.append(series)
-            }
-            handles.append(handle)
+            if let hiddenBy { hidden[hiddenBy, default: []].append((series, handle)) } else { shown.append(series) }
+            return handle
         }
         let groups = hidden.sorted { $0.key < $1.key }.map(\.value)
         let labels = axes.map(\.label)
         register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: shown, hidden: groups))
-        state.withLock { $0.counting += counting }
+        state.withLock { state in
+            for ((labels, _), handle) in zip(combinations, handles) {
+                state.handles.append((descriptor.name, labels, handle))
+            }
+        }
         return handles
     }
 

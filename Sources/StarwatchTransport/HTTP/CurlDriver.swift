@@ -280,7 +280,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             measurements.read(info, isComplete: error == nil)
             if info.status > 0 { status = info.status }
             if info.new_connections > 0, info.tls > 0 {
-                expiry = CertificateChain.expiry(CurlHandle.expiries(easy), now: now.wall)
+                expiry = Certificate.expiry(ofChain: CurlHandle.expiries(easy), now: now.wall)
             }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }

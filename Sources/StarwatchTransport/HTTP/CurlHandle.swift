@@ -66,7 +66,7 @@ enum CurlHandle {
             while let field = line?.pointee {
                 let text = field.data.map { String(cString: $0) } ?? ""
                 if text.hasPrefix(expiryField) {
-                    return CertificateChain.date(String(text.dropFirst(expiryField.count)))
+                    return Certificate.date(String(text.dropFirst(expiryField.count)))
                 }
                 line = field.next
             }

@@ -79,7 +79,7 @@ struct BlackBoxTests {
     func damage() throws {
         var box = Box()
         for number in 0..<3 { box.line("line \(number)") }
-        let place = box.last - BlackBoxFrame.slotBytes
+        let place = box.last - BlackBoxRecord.slotBytes
         for index in 3..<38 where index != 7 && !(28..<32).contains(index) {
             var bytes = box.bytes
             bytes[place + index] ^= 0x10
@@ -104,7 +104,7 @@ struct BlackBoxTests {
     func forged() throws {
         var box = Box()
         let inner = String(
-            decoding: BlackBoxFrame.encode(BlackBoxRecord(.line, sequence: 9, at: Timestamp(milliseconds: 1), "x")),
+            decoding: BlackBoxRecord(.line, sequence: 9, at: Timestamp(milliseconds: 1), "x").frame,
             as: UTF8.self
         )
         box.line(String(repeating: " ", count: 32) + inner)

@@ -28,12 +28,12 @@ import Testing
 
     @Test func theAgentOnASocketIsRootTheCallerOrForRootTheFoldersOwner() {
         let folder = FileAccess(owner: 500, mode: 0o755)
-        #expect(PeerRule.accepts(0, caller: 1000, folder: folder))
-        #expect(PeerRule.accepts(1000, caller: 1000, folder: folder))
-        #expect(!PeerRule.accepts(500, caller: 1000, folder: folder))
-        #expect(PeerRule.accepts(500, caller: 0, folder: folder))
-        #expect(!PeerRule.accepts(501, caller: 0, folder: folder))
-        #expect(!PeerRule.accepts(500, caller: 0, folder: nil))
-        #expect(!PeerRule.accepts(nil, caller: 0, folder: folder))
+        #expect(FileAccess.accepts(0, caller: 1000, folder: folder))
+        #expect(FileAccess.accepts(1000, caller: 1000, folder: folder))
+        #expect(!FileAccess.accepts(500, caller: 1000, folder: folder))
+        #expect(FileAccess.accepts(500, caller: 0, folder: folder))
+        #expect(!FileAccess.accepts(501, caller: 0, folder: folder))
+        #expect(!FileAccess.accepts(500, caller: 0, folder: nil))
+        #expect(!FileAccess.accepts(nil, caller: 0, folder: folder))
     }
 }

@@ -46,9 +46,9 @@ import Testing
 
     @Test func theWholeChainCountsWithoutWhatNobodyNeeds() {
         func expiry(_ seconds: Int...) -> Timestamp? {
-            CertificateChain.expiry(seconds.map { now + .seconds($0) }, now: now)
+            Certificate.expiry(ofChain: seconds.map { now + .seconds($0) }, now: now)
         }
-        #expect(expiry() == nil && CertificateChain.expiry([nil, now], now: now) == nil)
+        #expect(expiry() == nil && Certificate.expiry(ofChain: [nil, now], now: now) == nil)
         #expect(expiry(100, 200) == now + .seconds(100))
         #expect(expiry(200, 100, 300) == now + .seconds(100))
         // Servers send expired cross-signatures of authorities beside what clients need.
@@ -62,13 +62,13 @@ import Testing
         ("2027-11-06 08:49:37 GMT", "2027-11-06T08:49:37.000Z"),
     ])
     func theDatesOfLibcurlAreRead(text: String, time: String) {
-        #expect(CertificateChain.date(text)?.iso8601 == time)
+        #expect(Certificate.date(text)?.iso8601 == time)
     }
 
     @Test(arguments: [
         "", "GMT", "Nov 31 08:49:37 2027 GMT", "Nov  6 08:49:37 2027", "2027-11-06 08:49:37 CET", "a b c d GMT",
     ])
     func anyOtherDateIsUnknown(text: String) {
-        #expect(CertificateChain.date(text) == nil)
+        #expect(Certificate.date(text) == nil)
     }
 }

@@ -34,7 +34,7 @@ import Testing
         }
         #expect(problems == 4)
         let members =
-            [ProblemGroup.Member(.serverUnreachable, of: nil, reason: "timeout")]
+            [ProblemGroup(.serverUnreachable, of: nil, reason: "timeout")]
             + (1...3).map { .init(.stale, of: "p\($0)", reason: "timeout") }
         let groups = ProblemGroup.groups(of: members)
         #expect(
@@ -43,12 +43,12 @@ import Testing
     }
 
     @Test func othersAreCountedByWhatTheyAre() {
-        let members = ["a", "b"].map { ProblemGroup.Member(.certificateExpiring, of: $0, reason: nil) }
+        let members = ["a", "b"].map { ProblemGroup(.certificateExpiring, of: $0, reason: nil) }
         #expect(ProblemGroup.groups(of: members).map { $0.title("T") } == ["T (and 1 more certificate)"])
     }
 
     @Test func otherReasonsAndOtherKindsAreOtherProblems() {
-        let members: [ProblemGroup.Member] = [
+        let members: [ProblemGroup] = [
             .init(.failing, of: "a", reason: "timeout"), .init(.failing, of: "b", reason: "http_503"),
             .init(.failing, of: "c", reason: "timeout"), .init(.sinkUnreachable, of: "hook", reason: "timeout"),
             .init(.sinkUnreachable, of: "mail", reason: "timeout"), .init(.stale, of: "d", reason: nil),

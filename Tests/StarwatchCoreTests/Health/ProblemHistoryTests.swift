@@ -11,7 +11,7 @@ import Testing
         let letters = Problem(.deadLetters, "1 dead letter")
         let first = history.follow([sink], now: start)
         #expect(first.dated.map(\.since) == [start])
-        #expect(first.change.began.map(\.word) == ["sink_rejecting:hook"] && first.change.ended.isEmpty)
+        #expect(first.began.map(\.word) == ["sink_rejecting:hook"] && first.ended.isEmpty)
 
         // Its words can change: it is still the same problem.
         let worse = Problem(.deadLetters, "2 dead letters")
@@ -19,13 +19,13 @@ import Testing
         let third = history.follow([sink, worse], now: start + .seconds(120))
         #expect(second.dated.map(\.since) == [start, start + .seconds(60)])
         #expect(third.dated.map(\.since) == [start, start + .seconds(60)])
-        #expect(third.change == ProblemHistory.Change())
+        #expect(third.began.isEmpty && third.ended.isEmpty)
 
         let fourth = history.follow([worse], now: start + .seconds(180))
-        #expect(fourth.change.began.isEmpty && fourth.change.ended.map(\.word) == ["sink_rejecting:hook"])
+        #expect(fourth.began.isEmpty && fourth.ended.map(\.word) == ["sink_rejecting:hook"])
         let fifth = history.follow([sink, worse], now: start + .seconds(240))
         #expect(
-            fifth.dated[0].since == start + .seconds(240) && fifth.change.began.map(\.word) == ["sink_rejecting:hook"]
+            fifth.dated[0].since == start + .seconds(240) && fifth.began.map(\.word) == ["sink_rejecting:hook"]
         )
     }
 
@@ -42,9 +42,9 @@ import Testing
         let store = Problem(.storeUnavailable, "the database fails")
         _ = history.follow([letters], now: start)
         let blind = history.follow([store], isComplete: false, now: start + .seconds(30))
-        #expect(blind.change.began == blind.dated && blind.change.ended.isEmpty)
+        #expect(blind.began == blind.dated && blind.ended.isEmpty)
         let seeing = history.follow([letters], now: start + .seconds(60))
-        #expect(seeing.change.began.isEmpty && seeing.change.ended.map(\.word) == ["store_unavailable"])
+        #expect(seeing.began.isEmpty && seeing.ended.map(\.word) == ["store_unavailable"])
         #expect(seeing.dated[0].since == start)
     }
 

@@ -25,7 +25,8 @@ import Testing
             let pattern = try #require(catalogue.patterns[key])
             var plurals: [Set<PluralCategory>] = []
             MessagePattern.collect(pattern.parts) { part in
-                if case .plural(let plural) = part { plurals.append(Set(plural.categories.keys)) }
+                guard case .choice(let choice) = part, choice.isPlural else { return }
+                plurals.append(Set(choice.branches.keys.compactMap(PluralCategory.init(rawValue:))))
             }
             for categories in plurals {
                 #expect(categories.isSuperset(of: needed), "\(key) lacks a category")

@@ -47,7 +47,7 @@ import Testing
         ("https://a.test/%", false), ("https://a.test/%zz", false), ("http://a.test/b", false),
     ])
     func onlyAnAddressThatEveryChatTakesIsOne(plan: String, isOne: Bool) {
-        #expect(ProjectLink.address(ofPlan: plan) == (isOne ? plan : nil))
+        #expect(NotificationNames.address(ofPlan: plan) == (isOne ? plan : nil))
     }
 
     @Test func eachOfSeveralNamesHasTheAddressThatItsIDIs() throws {

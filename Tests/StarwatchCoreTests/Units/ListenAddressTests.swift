@@ -7,9 +7,9 @@ import Testing
         ("localhost:65535", "localhost", 65_535),
     ])
     func anAddressIsHostAndPort(text: String, host: String, port: Int) throws {
-        let address = try ListenAddress(parsing: text)
+        let address = try #require(ListenAddress(parsing: text))
         #expect(address == ListenAddress(host: host, port: port))
-        #expect(try ListenAddress(parsing: address.description) == address)
+        #expect(ListenAddress(parsing: address.description) == address)
     }
 
     @Test(arguments: [
@@ -17,7 +17,7 @@ import Testing
         "h h:1",
         "h]:1",
     ])
-    func anythingElseIsRefusedByName(text: String) {
-        #expect(throws: ListenAddressError(text: text)) { try ListenAddress(parsing: text) }
+    func anythingElseIsRefused(text: String) {
+        #expect(ListenAddress(parsing: text) == nil)
     }
 }

@@ -91,7 +91,7 @@ struct ControlClientTests {
         let agent = FakeAgent { $0.pollHangs = true }
         try await withDirectory { directory in
             let path = directory + "/s.sock"
-            let server = ControlServer(
+            let server = HTTPServer(
                 agent: agent,
                 socketPath: path,
                 settings: ServerSettings(shutdownGrace: .milliseconds(20)),
@@ -116,7 +116,7 @@ struct ControlClientTests {
         let agent = FakeAgent { $0.pollHangs = true }
         try await withDirectory { directory in
             let path = directory + "/s.sock"
-            let server = ControlServer(
+            let server = HTTPServer(
                 agent: agent,
                 socketPath: path,
                 settings: ServerSettings(shutdownGrace: .zero),

@@ -15,7 +15,8 @@ struct OpenAPITests {
 
     private static let agent = FakeAgent()
     private static let table =
-        ReadRoutes(agent: agent, canControl: true).table + ControlRoutes(agent: agent, hasFeedAddress: true).table
+        ReadRoutes(agent: agent, canControl: true).table
+        + ControlRoutes(agent: agent, settings: ServerSettings(feedToken: { "" })).table
 
     private static let verbs: [any AnyVerb] = [ControlAPI.status] + ControlAPI.controls
 
@@ -229,7 +230,7 @@ struct OpenAPITests {
 
     private func checkAnswers(of agent: any ServedAgent) async throws {
         try await withDirectory { directory in
-            let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
+            let server = HTTPServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
             try await withRunning(server) { address in
                 let probe = HTTPProbe(address: address)
                 // Signing in comes last, so that a real agent polls nothing.
@@ -264,7 +265,7 @@ struct OpenAPITests {
         let open = try await withAdmin(FakeAgent()) { try await $0.get("/api/v1/openapi.json") }
         #expect(open.status == 404)
         try await withDirectory { directory in
-            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            let server = HTTPServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
             try await withRunning(server) {
                 let reply = try await HTTPProbe(address: $0).get("/api/v1/openapi.json")
                 #expect(reply.status == 200)

@@ -83,7 +83,7 @@ import Testing
     ) async throws {
         try await withDirectory { directory in
             let path = directory + "/s.sock"
-            try await withRunning(ControlServer(agent: agent, socketPath: path, logger: quiet)) { address in
+            try await withRunning(HTTPServer(agent: agent, socketPath: path, logger: quiet)) { address in
                 try await body(ControlClient(socketPath: path, timeout: longestWait), HTTPProbe(address: address))
             }
         }

@@ -265,10 +265,10 @@ struct AdminServerTests {
     }
 
     @Test func anAddressInUseIsOneClearSentence() async throws {
-        let first = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+        let first = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
         try await withRunning(first) { address in
             #expect(!address.hasSuffix(":0"))
-            let second = try AdminServer(agent: FakeAgent(), listen: address, logger: quiet)
+            let second = try HTTPServer(reading: FakeAgent(), listen: address, logger: quiet)
             let error = await #expect(throws: HTTPServerError.self) { try await withRunning(second) { _ in } }
             #expect(error == .addressInUse(address))
             #expect(error?.description.contains("in use") == true)
@@ -277,7 +277,7 @@ struct AdminServerTests {
     }
 
     @Test func anAddressOfAnotherMachineIsOneClearSentence() async throws {
-        let server = try AdminServer(agent: FakeAgent(), listen: "192.0.2.1:0", logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: "192.0.2.1:0", logger: quiet)
         await #expect {
             try await withRunning(server) { _ in }
         } throws: {
@@ -286,7 +286,7 @@ struct AdminServerTests {
     }
 
     @Test func waitingForTheAddressCanBeCancelled() async throws {
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
         let address = await withTaskGroup(of: String?.self) { group in
             group.addTask { await server.boundAddress() }
             group.cancelAll()
@@ -302,8 +302,8 @@ struct AdminServerTests {
     ])
     func aClientThatHangsDoesNotHoldUpShutdown(request: String) async throws {
         let agent = FakeAgent { $0.metrics.body = [UInt8](repeating: 65, count: 64 * 1_048_576) }
-        let server = try AdminServer(
-            agent: agent,
+        let server = try HTTPServer(
+            reading: agent,
             listen: "127.0.0.1:0",
             settings: ServerSettings(shutdownGrace: .milliseconds(50)),
             logger: quiet

@@ -86,7 +86,7 @@ struct AgentServersTests {
             }
             // A port that the kernel gives to no other test once it is free.
             let listen = "127.0.0.1:\(try FreePort.take())"
-            let other = try AdminServer(agent: FakeAgent(), listen: listen, logger: quiet)
+            let other = try HTTPServer(reading: FakeAgent(), listen: listen, logger: quiet)
             let tokenFile = try token(in: directory)
             try await withRunning(other) { address in
                 changed.withLock {
@@ -106,7 +106,7 @@ struct AgentServersTests {
 
     @Test func theAgentsOwnPortMayBeAskedForAtAnotherAddress() async throws {
         try await withDirectory { directory in
-            let other = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+            let other = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
             try await withRunning(other) { address in
                 var options = options(directory)
                 // As if the agent ran and had it.

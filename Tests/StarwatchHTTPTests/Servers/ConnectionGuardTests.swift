@@ -56,7 +56,7 @@ import Testing
         let side = Side()
         let channel = try side.connect()
         try channel.writeInbound(bytes)
-        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         side.pass(3600)
         #expect(channel.isActive)
     }
@@ -65,7 +65,7 @@ import Testing
         let side = Side()
         let channel = try side.connect()
         try channel.writeInbound(bytes)
-        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         channel.write(bytes, promise: nil)
         side.pass(29)
         // Accepted bytes prove that the client reads.
@@ -82,10 +82,10 @@ import Testing
         let channel = try side.connect()
         try channel.writeInbound(bytes)
         for _ in 0..<2 {
-            channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+            channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
             channel.write(bytes, promise: nil)
         }
-        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         side.pass(29)
         #expect(channel.isActive)
         // Once they are taken, the third may take its time.
@@ -94,7 +94,7 @@ import Testing
         #expect(channel.isActive)
 
         channel.write(bytes, promise: nil)
-        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         side.pass(29)
         #expect(channel.isActive)
         side.pass(1)
@@ -105,9 +105,9 @@ import Testing
         let side = Side(connections: 1)
         let silent = try side.connect()
         try silent.writeInbound(bytes)
-        silent.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        silent.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         silent.write(bytes, promise: nil)
-        silent.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        silent.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
         let other = try side.connect()
         side.loop.run()
         #expect(!silent.isActive && other.isActive)
@@ -118,7 +118,7 @@ import Testing
         let channel = try side.connect()
         for _ in 0..<3 {
             try channel.writeInbound(bytes)
-            channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+            channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
             try channel.writeOutbound(bytes)
             side.pass(149)
             #expect(channel.isActive)
@@ -151,7 +151,7 @@ import Testing
         let side = Side(connections: 2)
         let answered = try (0..<2).map { _ in
             let channel = try side.connect()
-            channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+            channel.triggerUserOutboundEvent(ConnectionGuard.Event.requestIsComplete, promise: nil)
             return channel
         }
         let newcomer = try side.connect()

@@ -13,7 +13,7 @@ import Testing
 struct ControlSocketTests {
     @Test func onlyTheOwnerMayOpenTheSocketAndNothingElseIsLeftBeside() async throws {
         try await withDirectory { directory in
-            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            let server = HTTPServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
             try await withRunning(server) { path in
                 #expect(path == directory + "/s.sock")
                 let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -34,7 +34,7 @@ struct ControlSocketTests {
             } throws: {
                 ($0 as? ControlError)?.kind == .unreachable
             }
-            try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
+            try await withRunning(HTTPServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
                 _ = try await ControlClient(socketPath: $0, timeout: longestWait).perform(ControlAPI.reload)
             }
         }
@@ -43,7 +43,7 @@ struct ControlSocketTests {
     @Test func theSocketOfALiveAgentIsLeftAlone() async throws {
         let agent = FakeAgent()
         try await withControl(agent) { path, client in
-            let second = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            let second = HTTPServer(agent: FakeAgent(), socketPath: path, logger: quiet)
             let error = await #expect(throws: HTTPServerError.self) { try await withRunning(second) { _ in } }
             #expect(error == .agentRunning(path: path))
             _ = try await client.perform(ControlAPI.reload)
@@ -56,7 +56,7 @@ struct ControlSocketTests {
             let path = directory + "/s.sock"
             try leaveDeadSocket(at: path)
             let agents = [FakeAgent(), FakeAgent()]
-            let servers = agents.map { ControlServer(agent: $0, socketPath: path, logger: quiet) }
+            let servers = agents.map { HTTPServer(agent: $0, socketPath: path, logger: quiet) }
             let isOver = AsyncStream<Void>.makeStream()
             let results = await withTaskGroup(of: Result<Void, any Error>.self) { group in
                 for server in servers {
@@ -87,7 +87,7 @@ struct ControlSocketTests {
         try await withDirectory { directory in
             let path = directory + "/s.sock"
             try Data("mine".utf8).write(to: URL(filePath: path))
-            let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            let server = HTTPServer(agent: FakeAgent(), socketPath: path, logger: quiet)
             await #expect {
                 try await withRunning(server) { _ in }
             } throws: {
@@ -102,7 +102,7 @@ struct ControlSocketTests {
             let (path, target) = (directory + "/s.sock", directory + "/elsewhere")
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
             await #expect(throws: HTTPServerError.self) {
-                try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) { _ in }
+                try await withRunning(HTTPServer(agent: FakeAgent(), socketPath: path, logger: quiet)) { _ in }
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["s.sock"])
         }
@@ -112,7 +112,7 @@ struct ControlSocketTests {
     func aDirectoryWhereOthersCanPutASocketOfTheirOwnIsNoPlace(mode: Int, isGood: Bool) async throws {
         try await withDirectory { directory in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
-            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            let server = HTTPServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
             do {
                 try await withRunning(server) { _ in }
                 #expect(isGood)
@@ -126,7 +126,7 @@ struct ControlSocketTests {
     func aDirectoryOfAnotherUserIsNoPlace() async throws {
         try await withDirectory { directory in
             try FileManager.default.setAttributes([.ownerAccountID: 4_000_000], ofItemAtPath: directory)
-            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            let server = HTTPServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
             let error = await #expect(throws: HTTPServerError.self) { try await withRunning(server) { _ in } }
             #expect(error.map(String.init(describing:))?.contains("belongs to another user") == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
@@ -136,7 +136,7 @@ struct ControlSocketTests {
     @Test func aPlaceWithoutDirectoryOrTooLongIsOneClearSentence() async throws {
         try await withDirectory { directory in
             for path in [directory + "/none/s.sock", directory + "/" + String(repeating: "x", count: 100)] {
-                let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+                let server = HTTPServer(agent: FakeAgent(), socketPath: path, logger: quiet)
                 await #expect {
                     try await withRunning(server) { _ in }
                 } throws: {

@@ -15,7 +15,7 @@ struct ControlTokenTests {
         token: @escaping @Sendable () async throws -> String = { "s3cret" }
     ) async throws -> (reply: HTTPProbe.Reply, calls: [String]) {
         let agent = FakeAgent()
-        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: token, logger: quiet)
+        let server = try HTTPServer(agent: agent, listen: "127.0.0.1:0", token: token, logger: quiet)
         let reply = try await withRunning(server) {
             try await HTTPProbe(address: $0).send(.POST, "/api/v1/reload", headers)
         }
@@ -40,7 +40,7 @@ struct ControlTokenTests {
 
     @Test func theJournalLearnsWhoAsked() async throws {
         let agent = FakeAgent()
-        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
+        let server = try HTTPServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
         _ = try await withRunning(server) {
             try await HTTPProbe(address: $0).send(.POST, "/api/v1/reload", ["Authorization": "Bearer s3cret"])
         }
@@ -108,7 +108,7 @@ struct ControlTokenTests {
 
     @Test(arguments: ["/", "/metrics", "/-/healthy", "/api/v1/status", "/nothing"])
     func readingNeedsTheTokenToo(path: String) async throws {
-        let server = try ControlServer(agent: FakeAgent(), listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
+        let server = try HTTPServer(agent: FakeAgent(), listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
         #expect(try await withRunning(server) { try await HTTPProbe(address: $0).get(path) }.status == 401)
     }
 
@@ -122,7 +122,7 @@ struct ControlTokenTests {
                 $0 += .seconds(60); return $0
             }
         })
-        let server = try ControlServer(
+        let server = try HTTPServer(
             agent: agent,
             listen: "127.0.0.1:0",
             token: { "s3cret" },
@@ -152,7 +152,7 @@ struct ControlTokenTests {
     ])
     func noHostIsOursThatIsNotTheOneHeader(target: String, hosts: String, status: String) async throws {
         let agent = FakeAgent()
-        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
+        let server = try HTTPServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
         let answer = try await withRunning(server) {
             try await HTTPProbe(address: $0).exchange(
                 "POST \(target) HTTP/1.1\r\n\(hosts)Authorization: Bearer s3cret\r\nContent-Length: 0\r\n"

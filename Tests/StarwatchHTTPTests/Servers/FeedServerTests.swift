@@ -17,7 +17,7 @@ import struct StarwatchStore.FeedRow
         _ body: (String) async throws -> Result
     ) async throws -> Result {
         try await withDirectory { directory in
-            let server = ControlServer(
+            let server = HTTPServer(
                 agent: agent,
                 socketPath: directory + "/s.sock",
                 settings: ServerSettings(limits: limits),
@@ -106,7 +106,7 @@ import struct StarwatchStore.FeedRow
     /// Over TCP, where the system tells only that the client says no more.
     @Test func whoGoesLeavesHisPlaceToOthersAtOnce() async throws {
         let agent = FakeAgent()
-        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
+        let server = try HTTPServer(agent: agent, listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
         try await withRunning(server) { address in
             let reply = try await HTTPProbe(address: address).beginning(
                 of: "/api/v1/notifications/events",
@@ -121,7 +121,7 @@ import struct StarwatchStore.FeedRow
 
     @Test func whoDoesNotReadIsCutOffAndCanComeBack() async throws {
         let agent = FakeAgent()
-        let server = try ControlServer(
+        let server = try HTTPServer(
             agent: agent,
             listen: "127.0.0.1:0",
             token: { "x" },
@@ -158,7 +158,7 @@ import struct StarwatchStore.FeedRow
         var settings = ServerSettings()
         settings.feedToken = { Self.secret }
         settings.isFormerFeedToken = { $0 == "the-former-token" }
-        let server = try ControlServer(
+        let server = try HTTPServer(
             agent: agent,
             listen: "127.0.0.1:0",
             token: { "x" },

@@ -9,7 +9,7 @@ import Testing
 struct HostPolicyTests {
     private func get(_ host: String, listen: String, allowed: [String] = []) async throws -> HTTPProbe.Reply {
         let settings = ServerSettings(allowedHosts: allowed)
-        let server = try AdminServer(agent: FakeAgent(), listen: listen, settings: settings, logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: listen, settings: settings, logger: quiet)
         return try await withRunning(server) { try await HTTPProbe(address: $0).get("/metrics", ["Host": host]) }
     }
 

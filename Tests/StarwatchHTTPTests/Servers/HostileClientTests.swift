@@ -99,7 +99,7 @@ struct HostileClientTests {
     func whoDoesNotGoOnIsCutOff(request: String) async throws {
         var settings = ServerSettings()
         (settings.limits.idle, settings.limits.request) = (.milliseconds(100), .milliseconds(100))
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
         try await withRunning(server) { address in
             // Returns when the server has closed.
             _ = try await HTTPProbe(address: address).exchange(request)
@@ -109,7 +109,7 @@ struct HostileClientTests {
     @Test func aCrowdThatSaysNothingKeepsNobodyOut() async throws {
         var settings = ServerSettings()
         settings.limits.connections = 4
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
         try await withRunning(server) { address in
             try await Self.crowd(20, at: address) {
                 for path in ["/metrics", "/-/healthy"] {

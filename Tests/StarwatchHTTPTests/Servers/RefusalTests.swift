@@ -18,7 +18,7 @@ struct RefusalTests {
 
     private func withServer(_ body: (_ address: String) async throws -> Void) async throws {
         let settings = ServerSettings(now: { [time] in time.now.withLock { $0 } })
-        let server = try ControlServer(
+        let server = try HTTPServer(
             agent: agent,
             listen: "127.0.0.1:0",
             token: { "right" },
@@ -137,7 +137,7 @@ struct RefusalTests {
 
     @Test(arguments: ["/metrics", "/", "/help/runbooks"])
     func aPartOfAForeignPageGetsNothingFromThePortOfMetrics(path: String) async throws {
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+        let server = try HTTPServer(reading: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
         try await withRunning(server) { address in
             let probe = HTTPProbe(address: address)
             func status(_ mode: String) async throws -> Int {

@@ -165,7 +165,7 @@ struct RequestQueueTests {
         var settings = ServerSettings()
         settings.limits.turn = .seconds(3600)
         let agent = FakeAgent()
-        let server = try AdminServer(agent: agent, listen: "127.0.0.1:0", settings: settings, logger: quiet)
+        let server = try HTTPServer(reading: agent, listen: "127.0.0.1:0", settings: settings, logger: quiet)
         try await withRunning(server) { address in
             let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
             try await HTTPProbe.holding(address, request + request) {

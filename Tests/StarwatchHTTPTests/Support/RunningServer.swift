@@ -6,13 +6,6 @@ import ServiceLifecycle
 @testable import Starwatch
 @testable import StarwatchHTTP
 
-protocol BoundService: Service {
-    func boundAddress() async -> String?
-}
-
-extension AdminServer: BoundService {}
-extension ControlServer: BoundService {}
-
 struct NotBound: Error {}
 
 var quiet: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
@@ -27,7 +20,7 @@ extension ConnectionLimits {
 }
 
 /// Runs `server` in a service group, hands its address to `body`, and shuts it down gracefully.
-func withRunning<Result>(_ server: some BoundService, _ body: (String) async throws -> Result) async throws -> Result {
+func withRunning<Result>(_ server: HTTPServer, _ body: (String) async throws -> Result) async throws -> Result {
     let group = ServiceGroup(configuration: .init(services: [server], logger: quiet))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
@@ -49,8 +42,8 @@ func withRunning<Result>(_ server: some BoundService, _ body: (String) async thr
 
 func withAdmin<Result>(_ agent: FakeAgent, _ body: (HTTPProbe) async throws -> Result) async throws -> Result {
     // The time stands still, so that waits do not depend on this machine.
-    let server = try AdminServer(
-        agent: agent,
+    let server = try HTTPServer(
+        reading: agent,
         listen: "127.0.0.1:0",
         settings: ServerSettings(limits: .patient, now: { .zero }),
         logger: quiet
@@ -72,7 +65,7 @@ func withControl<Result>(
     _ body: (_ path: String, _ client: ControlClient) async throws -> Result
 ) async throws -> Result {
     try await withDirectory { directory in
-        let server = ControlServer(
+        let server = HTTPServer(
             agent: agent,
             socketPath: directory + "/s.sock",
             settings: ServerSettings(limits: .patient),

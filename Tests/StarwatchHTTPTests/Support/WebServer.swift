@@ -51,8 +51,8 @@ final class WebServer: Sendable {
         _ body: (_ address: String) async throws -> Void
     ) async throws {
         let settings = ServerSettings(security: try security(), limits: limits, now: { [self] in time.withLock { $0 } })
-        let server = try AdminServer(
-            agent: agent,
+        let server = try HTTPServer(
+            reading: agent,
             listen: "127.0.0.1:0",
             settings: settings,
             logger: quiet

@@ -130,7 +130,7 @@ struct BasicAuthTests {
             configuration.users = ["admin": WebServer.secretHash]
             let web = WebServer(in: directory, configuration)
             let settings = ServerSettings(security: try web.security(hasToken: false))
-            let server = try ControlServer(
+            let server = try HTTPServer(
                 agent: web.agent,
                 listen: "127.0.0.1:0",
                 token: nil,

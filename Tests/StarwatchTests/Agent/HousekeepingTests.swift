@@ -92,9 +92,8 @@ import Testing
             await world.clock.sleepers(atLeast: 1)
             let line = Array("the line\n".utf8)
             let sleeps = world.clock.slept.count
-            recorder.take(
-                LogRecord(timestampMilliseconds: world.clock.now.milliseconds, severity: .warn, line: line)
-            )
+            let now = world.clock.now.milliseconds
+            recorder.take(.init(timestampMilliseconds: now, severity: .warn, event: ""), line: line)
             while world.clock.slept.count == sleeps { await Task.yield() }
             await world.clock.run(until: ManualClock.start + .seconds(52))
             await world.clock.sleepers(atLeast: 1)

@@ -76,7 +76,9 @@ import Testing
     private final class Lines: LogSink {
         private let kept = Mutex<[String]>([])
 
-        func take(_ record: LogRecord) { kept.withLock { $0.append(String(decoding: record.line, as: UTF8.self)) } }
+        func take(_ entry: StarwatchTelemetry.LogEntry, line: [UInt8]) {
+            kept.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+        }
 
         var all: [String] { kept.withLock { $0 } }
     }

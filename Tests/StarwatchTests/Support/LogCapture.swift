@@ -13,11 +13,11 @@ final class LogCapture: LogSink {
 
     var lines: [String] { state.withLock(\.lines).map { String(decoding: $0, as: UTF8.self) } }
 
-    func take(_ record: LogRecord) {
+    func take(_ entry: LogEntry, line: [UInt8]) {
         let ready = state.withLock { state in
-            state.lines.append(record.line)
-            let ready = state.watchers.filter { Self.isEvent($0.event, record.line) }
-            state.watchers.removeAll { Self.isEvent($0.event, record.line) }
+            state.lines.append(line)
+            let ready = state.watchers.filter { Self.isEvent($0.event, line) }
+            state.watchers.removeAll { Self.isEvent($0.event, line) }
             return ready
         }
         for watcher in ready { watcher.continuation.resume() }

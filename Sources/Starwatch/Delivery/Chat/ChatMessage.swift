@@ -31,7 +31,7 @@ struct ChatMessage {
         (id, self.title, body) = (notification.id, title, texts[1] ?? title)
         let message = NotificationMessage(json: notification.payload)
         let messages = catalogues.messages(for: message.flatMap { LocaleTag($0.locale) } ?? .english)
-        let address = message.flatMap { ProjectLink.address(of: $0) }
+        let address = message.flatMap { NotificationNames.address(of: $0) }
         link = message?.deepLink
         hasChanges = message?.changes.isEmpty == false
         isLow = message?.priority == "low"

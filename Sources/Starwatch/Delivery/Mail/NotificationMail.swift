@@ -39,7 +39,7 @@ struct NotificationMail {
     /// The address to open, with its words; `nil` for a notification without a project or list to view.
     private var link: (address: String, words: String)? {
         guard let message, let names, !message.changes.isEmpty else { return nil }
-        return (ProjectLink.address(of: message) ?? message.deepLink, names.linkWords)
+        return (NotificationNames.address(of: message) ?? message.deepLink, names.linkWords)
     }
 
     private var text: String {

@@ -1,14 +1,13 @@
-/// The texts for a notification of changes, by kind of poll.
-struct NotificationWording {
-    let kind: PollKind
-    let messages: Messages
-
+extension Messages {
+    /// The texts for a notification of changes of a kind of poll.
+    ///
     /// - Parameters:
     ///   - isEdited: Whether the only change is an edition of an earlier offer or gift, whatever it honours.
     ///   - fulfillsOffer: Whether the only change is a gift that honours an offer.
     ///   - part: The place in a group of several notifications. The first one tells the size of the group, and the
     ///     others continue it.
-    func text(
+    func announcement(
+        of kind: PollKind,
         count: Int,
         name: String?,
         isEdited: Bool,
@@ -16,14 +15,14 @@ struct NotificationWording {
         part: NotificationPart?
     ) -> (title: String, body: String) {
         func text(_ text: PollText, _ arguments: [MessageVariable: MessageArgument] = [:]) -> String {
-            messages.text(text, of: kind, arguments)
+            self.text(text, of: kind, arguments)
         }
         if let part {
             let total = MessageArgument.number(part.total)
             let body =
                 part.number == 1
                 ? text(.multiple, [.count: total])
-                : messages.text(.followingPart, [.count: .number(count), .total: total])
+                : self.text(.followingPart, [.count: .number(count), .total: total])
             return (text(.multipleTitle), body)
         }
         guard count == 1 else { return (text(.multipleTitle), text(.multiple, [.count: .number(count)])) }
@@ -35,7 +34,7 @@ struct NotificationWording {
             } else {
                 (.singleTitle, .single, .singleUnnamed)
             }
-        let name = name.map { BidiText.isolated($0, isRightToLeft: messages.locale.isRightToLeft) }
+        let name = name.map { BidiText.isolated($0, isRightToLeft: locale.isRightToLeft) }
         return (text(title), name.map { text(named, [.projectName: .text($0)]) } ?? text(unnamed))
     }
 }

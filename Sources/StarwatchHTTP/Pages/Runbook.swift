@@ -1,11 +1,12 @@
+import CEmbedded
 import Starwatch
 import StarwatchCore
 
 /// The pages of the runbooks: one each, and their index.
-enum RunbookPage {
+extension Runbook {
     /// `/help/runbooks`
     static var index: PageFrame {
-        let rows = Runbook.all.map { runbook -> HTML in
+        let rows = all.map { runbook -> HTML in
             let meaning = Markdown().html(runbook.meaning)
             return """
                 <tr><th scope="row"><a href="runbooks/\(runbook.name)">\(runbook.name)</a></th><td>\(meaning)</td></tr>
@@ -28,15 +29,15 @@ enum RunbookPage {
     /// `/help/runbooks/NAME`
     ///
     /// - Parameter pages: The URL of this agent's pages, for the commands; `nil` if it is not known.
-    static func page(_ runbook: Runbook, pages: String? = nil) -> PageFrame {
-        let commands = pages.map { runbook.text.replacing(written, with: $0) } ?? runbook.text
-        let text = Markdown { $0 == runbook.name ? nil : Runbook.find($0)?.name }.html(commands)
+    func page(pages: String?) -> PageFrame {
+        let commands = pages.map { text.replacing(Self.written, with: $0) } ?? text
+        let shown = Markdown { $0 == name ? nil : Runbook.find($0)?.name }.html(commands)
         let main: HTML = """
             <div class="help"><article class="card runbook">
-            \(text)</article>
+            \(shown)</article>
             <p><a href="../runbooks">All runbooks</a></p></div>
             """
-        return PageFrame(title: runbook.name, root: "../../", main: main)
+        return PageFrame(title: name, root: "../../", main: main)
     }
 }
 
@@ -64,5 +65,7 @@ struct Runbook: Sendable {
     }
 
     /// All runbooks by name. A test compares the list with the folder.
-    static let all = EmbeddedFile.runbooks.split(separator: 0).map { Runbook(String(decoding: $0, as: UTF8.self)) }
+    static let all = [UInt8](starwatch_runbooks()).split(separator: 0).map { text in
+        Runbook(String(decoding: text, as: UTF8.self))
+    }
 }
