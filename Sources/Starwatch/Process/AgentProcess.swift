@@ -255,7 +255,7 @@ package final class AgentProcess: Sendable {
             try await store.digests.retain(Set(digests.map(\.name)))
             // Old events must not be sent to callbacks that are configured again later.
             try await store.events.retain(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
-            let json = DigestConfiguration.json(options.digests)
+            let json = DigestFactory.json(options.digests)
             let now = environment.time.now
             let event = writer.draft(.configUpdated, account: account, config: json, now: now)
             let dropped = try await store.digests.storeConfiguration(json, telling: event, now: now)

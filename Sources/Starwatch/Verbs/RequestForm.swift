@@ -101,15 +101,11 @@ extension RequestForm where Input: Codable {
     /// `nil` for another body, and for one with more fields, because a mistyped field must not be ignored.
     private static func decoded(_ body: [UInt8]) -> Input? {
         guard let input = try? ControlJSON.decode(Input.self, from: body),
-            let given = try? ControlJSON.decode([String: AnyValue].self, from: body)
+            case .object(let given) = JSONTree(json: body)
         else { return nil }
         let fields = Mirror(reflecting: input).children.compactMap(\.label).map(ControlJSON.snake)
         return Set(given.keys).isSubset(of: fields) ? input : nil
     }
-}
-
-private struct AnyValue: Decodable {
-    init(from decoder: any Decoder) {}
 }
 
 /// A parameter of a query.

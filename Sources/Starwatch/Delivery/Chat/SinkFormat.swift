@@ -74,7 +74,7 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
     /// A chat, which gets the text, names and links of a notification.
     init(chat name: String, _ change: (inout SinkFormat) -> Void) {
         self.init(name, change)
-        wait = { ChatWait.read($0, now: $1) }
+        wait = { Self.chatWait($0, now: $1) }
         access = [needsRoom ? SinkAddress.Part.room : nil, needsToken ? .secret : nil].compactMap(\.self)
         if needsToken { limits = { _ in .secret } }
     }
