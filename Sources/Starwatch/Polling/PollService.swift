@@ -27,7 +27,7 @@ package final class PollService: Sendable {
         var starting: Set<PollName> = []
     }
 
-    private let polls: [Poll]
+    let polls: [Poll]
     let shared: PollCycle.Shared
     private let limit: ConcurrencyLimit
     private let wakes: WakeSignals

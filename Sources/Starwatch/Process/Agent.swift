@@ -258,7 +258,7 @@ public final class Agent: Sendable {
     public func close() async {
         topics.notifications.handler.actions = nil
         // A failure loses only what `explain` would say of runs that found nothing.
-        try? await topics.stories.runs.keep()
+        try? await topics.stories.keepRuns()
         await process.close()
     }
 }

@@ -177,8 +177,7 @@ package struct AgentTopics: Sendable {
             environment: runtime.process.environment,
             pseudonym: runtime.process.pseudonym,
             changeHash: runtime.process.changeHash,
-            polls: runtime.polls,
-            runs: RunFinder(polls: runtime.pollService, store: runtime.process.store)
+            polls: runtime.pollService
         )
     }
 

@@ -77,11 +77,11 @@ extension StoryFinder {
             return facts
         }
         let local = facts.time - (environment.clock.now - environment.time.now)
-        for poll in polls {
+        for poll in polls.polls {
             let stream = account.stream(poll.name, of: did)
             var entry = CoverageFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
-            (entry.cursor, entry.seenUntil) = (state.fetchCursor, runs.polls.seenUntil(of: stream) ?? state.seenUntil)
+            (entry.cursor, entry.seenUntil) = (state.fetchCursor, polls.seenUntil(of: stream) ?? state.seenUntil)
             entry.isOptedOut = current.isOff(poll.options)
             entry.lacksStars = !current.hasStars(for: poll.kind)
             // Known to need stars; `edit` says whether the project is one of them.
@@ -89,9 +89,9 @@ extension StoryFinder {
             if poll.options.bootstrap == .latest {
                 entry.startedAt = try await store.stories.startOfPoll(stream)
             }
-            entry.askedPlans = runs.polls.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
-            entry.nextRun = runs.polls.nextRun(poll) ?? state.nextRun
-            entry.lastRun = try await runs.last(of: stream, by: facts.id == nil ? local : environment.time.now)
+            entry.askedPlans = polls.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
+            entry.nextRun = polls.nextRun(poll) ?? state.nextRun
+            entry.lastRun = try await lastRun(of: stream, by: facts.id == nil ? local : environment.time.now)
             edit(&entry, stream)
             facts.polls.append(entry)
         }

@@ -13,8 +13,8 @@ struct StoryFinder: Sendable {
     let environment: Environment
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
-    let polls: [Poll]
-    let runs: RunFinder
+    /// Has the polls and their last runs.
+    let polls: PollService
 
     func explain(_ id: String) async throws -> Story {
         if let story = try await story(of: id) { return story }
@@ -35,7 +35,7 @@ struct StoryFinder: Sendable {
 
     /// One sentence about a run that has no line in the stored log; `nil` if the run is unknown.
     func note(ofRun id: String) async throws(StoreError) -> String? {
-        guard let run = try await runs.run(id) else { return nil }
+        guard let run = try await recentRun(id) else { return nil }
         let time = Timestamp(milliseconds: run.finishedAt).iso8601
         return """
             No line of \(id) is stored. The run of \(run.poll) ended at \(time): \(run.outcome). See starwatch explain \
@@ -46,7 +46,7 @@ struct StoryFinder: Sendable {
     private func story(of id: String) async throws(StoreError) -> Story? {
         if id.hasPrefix("run_") {
             let run = try await store.stories.run(id)
-            let recent = try await runs.run(id)
+            let recent = try await recentRun(id)
             guard !run.isEmpty || recent != nil else { return nil }
             let open = run.rows.first { !$0.state.isTerminal }
             let first: ChangeStory? = if let open { try await store.stories.change(open.id) } else { nil }
@@ -108,30 +108,25 @@ struct StoryFinder: Sendable {
         return StoryBuilder(
             now: now,
             serverAhead: now - local,
-            pseudonym: pseudonym,
-            changeHash: changeHash,
+            finder: self,
             pauses: pauses,
             hasSinks: hasSinks,
-            throttledUntil: held,
-            options: options
+            throttledUntil: held
         )
     }
 }
 
-/// Finds the last runs of polls: those of this process, and those that an earlier one stored at its end.
-struct RunFinder: Sendable {
-    let polls: PollService
-    let store: Store
-
+/// The last runs of polls: those of this process, and those that an earlier one stored at its end.
+extension StoryFinder {
     /// The run with this id; `nil` if it is unknown, or too long ago.
-    func run(_ id: String) async throws(StoreError) -> RecentRun? {
+    private func recentRun(_ id: String) async throws(StoreError) -> RecentRun? {
         let own = polls.recentRuns().filter { $0.runID == id }.max { $0.finishedAt < $1.finishedAt }
         if let own { return own }
         return try await store.stories.storedRun(id)
     }
 
     /// The last run of a poll that had begun by a time of the local clock; `nil` if none is known.
-    func last(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> RecentRun? {
+    func lastRun(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> RecentRun? {
         let own = polls.recentRuns(of: stream.poll).filter { $0.startedAt <= time.milliseconds }
         let stored = try await store.stories.lastStoredRun(of: stream.poll, by: time)
         let cycle = try await store.stories.lastCycle(of: stream, by: time)
@@ -142,7 +137,7 @@ struct RunFinder: Sendable {
     }
 
     /// Stores the runs of this process, for the next one.
-    func keep() async throws(StoreError) {
+    func keepRuns() async throws(StoreError) {
         try await store.stories.keep(polls.recentRuns())
     }
 }

@@ -222,18 +222,6 @@ extension ChosenAction {
     }
 }
 
-extension AccountExport {
-    static var form: RequestForm<AccountExport> {
-        .body(#"{"did": "did:…"}, with "trial": true to change nothing"#) { _ = try $0.account() }
-    }
-}
-
-extension AccountImport {
-    static var form: RequestForm<AccountImport> {
-        .body(#"{"bundle": "…"}, with "trial": true to change nothing"#)
-    }
-}
-
 extension LogQuery {
     static let levelField = QueryField<LogQuery>(name: "level") {
         $0.level?.rawValue
