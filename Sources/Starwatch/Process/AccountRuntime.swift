@@ -59,11 +59,8 @@ package final class AccountRuntime: Sendable {
             DispatchService(
                 polls: polls,
                 sinks: process.sinks,
-                options: .init(
-                    delivery: options.delivery,
-                    maxRetries: options.outbox.maxRetries,
-                    account: served.map(process.pseudonym.hash)
-                ),
+                options: options,
+                account: served.map(process.pseudonym.hash),
                 context: context
             )
         }
@@ -291,11 +288,9 @@ private struct AccountRuntimeMaker {
         return DigestService(
             digests: parts.digests.map { $0.placed(for: process.instance) },
             sinks: process.sinks,
-            tools: .init(
-                fetcher: DigestFetcher(http: process.http, requester: process.requester, polls: content),
-                writer: writer,
-                locale: options.delivery.locale
-            ),
+            fetcher: DigestFetcher(http: process.http, requester: process.requester, polls: content),
+            writer: writer,
+            locale: options.delivery.locale,
             context: context
         )
     }

@@ -191,7 +191,7 @@ package struct TemporaryFolder: Sendable {
     package init() throws(AgentError) {
         let url = FileManager.default.temporaryDirectory.appending(path: "starwatch-" + RandomID.uuid())
         path = url.path
-        Self.watch.install()
+        Self.watchSignals()
         _ = Self.folders.withLock { $0.insert(url.path) }
         do {
             try FileManager.default.createDirectory(
@@ -210,27 +210,21 @@ package struct TemporaryFolder: Sendable {
     }
 
     private static let folders = Mutex<Set<String>>([])
-    private static let watch = SignalWatch()
+    private static let sources = Mutex<[any DispatchSourceSignal]>([])
 
     /// Deletes the folders when a signal ends the program. They can contain a copy of a key.
-    private final class SignalWatch: Sendable {
-        private let sources = Mutex<[any DispatchSourceSignal]>([])
-
-        func install() {
-            sources.withLock { sources in
-                guard sources.isEmpty else { return }
-                sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-                    signal(number, SIG_IGN)
-                    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                    source.setEventHandler {
-                        for path in TemporaryFolder.folders.withLock({ $0 }) {
-                            try? FileManager.default.removeItem(atPath: path)
-                        }
-                        _exit(128 + number)
-                    }
-                    source.activate()
-                    return source
+    private static func watchSignals() {
+        sources.withLock { sources in
+            guard sources.isEmpty else { return }
+            sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler {
+                    for path in folders.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+                    _exit(128 + number)
                 }
+                source.activate()
+                return source
             }
         }
     }

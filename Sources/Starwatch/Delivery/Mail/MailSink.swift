@@ -33,17 +33,17 @@ package struct MailSink: AddressedSink {
     ) throws(AgentError) {
         name = sink.name
         let address = sink["url"]?.text ?? ""
-        if let problem = MailURL.problem(address) {
+        if let problem = Self.problem(ofServer: address) {
             throw AgentError(.configuration, "delivery.sinks.\(name).url \(problem)")
         }
-        let server = MailURL.complete(address)
+        let server = Self.complete(address)
         sender = try Self.address(sink["from"]?.text ?? "", "delivery.sinks.\(name).from")
         // libcurl says hello by the name after the host. Many servers refuse a name without a dot, as machines have.
         url = "\(server)/\(sender.domain)"
         // A machine's own server often has a certificate that nobody signed. Who names one wants encryption. A proxy is another
         // machine.
         demandsTLS =
-            MailURL.isEncrypted(server) || !MailURL.isLoopback(server) || sink["ca_file"] != nil
+            Self.isEncrypted(server) || !Self.isLoopback(server) || sink["ca_file"] != nil
             || sink["proxy"] != nil
         receivers = []
         for text in sink["to"]?.list ?? [] { receivers.append(try Self.address(text, "delivery.sinks.\(name).to")) }
@@ -103,7 +103,7 @@ extension MailSink: ConfiguredSink {
     package static let kind = "email"
     package static let settings =
         [
-            SinkSetting("url", .word(MailURL.problem), "smtps://, or smtp:// with STARTTLS", isNeeded: true),
+            SinkSetting("url", .word(problem(ofServer:)), "smtps://, or smtp:// with STARTTLS", isNeeded: true),
             SinkSetting(
                 "from",
                 .word(MailAddress.problem(of:)),

@@ -100,7 +100,7 @@ enum SinkSecret: Sendable {
     }
 }
 
-/// Rules of the URLs of sinks.
+/// Rules of the URLs of sinks that send requests.
 enum SinkURL {
     /// Whether requests can go to an address: over TLS or to this machine, without credentials in it.
     static func isGood(_ url: String) -> Bool {
@@ -109,24 +109,6 @@ enum SinkURL {
         else { return false }
         let scheme = parts.scheme?.lowercased()
         return scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)
-    }
-
-    /// Reads the address in a file, which can change after the start.
-    ///
-    /// - Throws: ``SinkFailure`` if the file cannot be read, or has no address that `accepts` takes.
-    static func read(
-        _ file: SecretFile,
-        accepts: (String) -> Bool = { SinkURL.isGood($0) }
-    ) throws(SinkFailure) -> String {
-        var file = file
-        guard let bytes = try? file.read() else {
-            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
-        }
-        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
-        guard accepts(url) else {
-            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
-        }
-        return url
     }
 
     /// The scheme, host and port of a URL.

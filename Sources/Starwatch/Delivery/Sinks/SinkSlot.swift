@@ -26,14 +26,6 @@ package final class SinkSlot: Sendable {
     let deliveries: DeliverySlots?
     private let hosts: Mutex<SinkHosts>
 
-    /// Response to ``SinkSlot/admit(at:to:)``.
-    package struct Admission: Sendable, Hashable {
-        /// End of the wait; `nil` if the sink can be tried now.
-        package var waitUntil: Timestamp?
-        /// The circuit's new state, if this call changed it.
-        package var changed: CircuitState?
-    }
-
     init(
         sink: any NotificationSink,
         label: ConfiguredName,
@@ -125,7 +117,8 @@ package final class SinkSlot: Sendable {
     /// Requests permission to try the sink.
     ///
     /// - Parameter host: The host of the account's address; empty if the configuration has the address.
-    package func admit(at now: Timestamp, to host: String = "") -> Admission {
+    /// - Returns: The end of the wait, `nil` if the sink can be tried now; and the circuit's new state, if this call changed it.
+    package func admit(at now: Timestamp, to host: String = "") -> (waitUntil: Timestamp?, changed: CircuitState?) {
         hosts.withLock { $0[host].admit(at: now) }
     }
 
