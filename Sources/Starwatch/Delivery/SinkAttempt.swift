@@ -40,7 +40,7 @@ struct SinkAttempt {
         // A host that must wait needs no slot to be told so. A probe needs one.
         let mustWait = receiver.pause(at: service.now)?.until.map { $0 > service.now } ?? false
         guard let slots = slot.deliveries, !mustWait else { return try await make(&wait) }
-        guard await slots.enter(receiver.host, slot.standing(of: receiver.host), on: service.time) else {
+        guard await slots.enter(receiver.host, receiver.circuit.standing, on: service.time) else {
             guard !Task.isCancelled else { return nil }
             // The sink is not to blame, so nothing is given up.
             let retry = service.now + DeliverySlots.retry
@@ -167,7 +167,7 @@ struct SinkAttempt {
     /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
     private func giveUp(after attempt: DeliveryAttempt?) async throws(StoreError) -> DeliveryResult? {
         count(.givenUp)
-        let lastReason = attempt?.cause ?? slot.lastReason(of: receiver.host)
+        let lastReason = attempt?.cause ?? receiver.circuit.lastReason
         let reason = lastReason ?? FailureReason(.timeout)
         log(.sinkGivenUp, SinkFailure("The sink was down for too long.", reason))
         return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: lastReason)

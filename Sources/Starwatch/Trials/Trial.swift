@@ -19,12 +19,6 @@ package enum Trial {
         package var reach: Reach?
     }
 
-    /// The end of a request that needs no token.
-    package enum Reach: Sendable, Hashable {
-        case answered(status: Int)
-        case failed(FailureReason)
-    }
-
     /// The longest time for one request. Nobody waits longer for an answer on a terminal.
     private static let longestRequest = Duration.seconds(10)
 
@@ -56,20 +50,9 @@ package enum Trial {
         (tried.auth, tried.polls) = (AuthOptions(), [])
         tried.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         return try await with(tried, logSinks: []) { agent throws(ControlError) in
-            let exchange = await agent.runtime.account.api.client.http.exchange(
-                HTTPRequest(
-                    url: options.server.url,
-                    headers: [("User-Agent", AgentVersion.userAgent)],
-                    timeout: min(options.server.timeout, longestRequest),
-                    maxResponseBytes: SinkResult.largestResponseBytes
-                )
-            )
-            let reach: Reach =
-                switch (exchange.status, exchange.result) {
-                case (let status?, _): .answered(status: status)
-                case (nil, .success(let response)): .answered(status: response.status)
-                case (nil, .failure(let error)): .failed(FailureReason(error.cause))
-                }
+            let http = agent.runtime.account.api.client.http
+            let limit = min(options.server.timeout, longestRequest)
+            let reach = await Reach.answer(of: options.server.url, by: http, within: limit)
             var polls = Polls(status: await agent.state())
             polls.reach = reach
             polls.reports = options.polls.map { poll in

@@ -57,10 +57,6 @@ package struct MailSink: AddressedSink {
         }
     }
 
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        await deliver(notification, dueSince: nil)
-    }
-
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         let mail = NotificationMail(notification, catalogues: catalogues)
         return await send(mail.message(from: sender, to: receivers, dueSince: dueSince).bytes)
@@ -158,16 +154,16 @@ extension MailSink: ConfiguredSink {
     }
 
     /// Connects to a mail server and logs in, if this user can read the password.
-    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> SinkReach {
+    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> Reach {
         let secret = sink["password_file"]?.text.map {
             SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file", holding: .line)
         }
         let password = secret.flatMap { file in (try? file.bytes()).map { _ in SinkSecret.file(file) } }
         do {
-            let http = try SinkReach.client(of: sink)
+            let http = try Reach.client(of: sink)
             defer { http.shutdown() }
             let result = await (try MailSink(sink, password: password, http: http)).greet()
-            return result.failure.map(SinkReach.failed) ?? .ready
+            return result.failure.map(Reach.failed) ?? .ready
         } catch let error as AgentError {
             return .failed(SinkFailure(error.message, .invalidRequest))
         } catch { return .failed(error as? SinkFailure ?? SinkFailure("\(error)", .invalidRequest)) }
