@@ -14,12 +14,9 @@ struct SinkAttempt {
 
     private var slot: SinkSlot { receiver.slot }
 
-    /// The moment until which the further attempts of a pass at a receiver wait.
-    struct Wait {
-        let until: Timestamp
-        /// Whether there was no slot. Else the receiver takes nothing, though its host does.
-        let isForSlot: Bool
-    }
+    /// The moment until which the further attempts of a pass at a receiver wait, and whether there was no slot. Else the receiver
+    /// takes nothing, though its host does.
+    typealias Wait = (until: Timestamp, isForSlot: Bool)
 
     /// Makes the attempt, unless it must wait.
     ///
@@ -44,7 +41,7 @@ struct SinkAttempt {
             guard !Task.isCancelled else { return nil }
             // The sink is not to blame, so nothing is given up.
             let retry = service.now + DeliverySlots.retry
-            wait = Wait(until: retry, isForSlot: true)
+            wait = (until: retry, isForSlot: true)
             return try await record(.postponed(until: retry))
         }
         defer { slots.leave(receiver.host) }
@@ -153,7 +150,7 @@ struct SinkAttempt {
             return .rejected(nextAttemptAt: now + delay)
         case .unavailable, .timeout:
             if result.isOfReceiver || result.isOwnWait, slot.isOfAccounts {
-                wait = Wait(until: nextTry, isForSlot: false)
+                wait = (until: nextTry, isForSlot: false)
                 receiver.keepWait(until: nextTry, now: now)
             }
             return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {

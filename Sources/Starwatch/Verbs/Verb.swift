@@ -161,7 +161,7 @@ extension AgentTopics: ServedAgent {
             }
         }
         guard let word = verb.journalWord else { return try await work() }
-        let target = JournalTarget.text(try? verb.form.write(input))
+        let target = (try? verb.form.write(input))?.journalTarget
         do throws(ControlError) {
             let answer = try await work()
             await journal.note(word, target, by: caller, failure: nil)
