@@ -53,7 +53,7 @@ package enum NtfySink: RequestKind {
     /// versions ignore it). A retry therefore shows nothing twice, and only the latest notification of a poll is shown.
     private static func body(of notification: OutgoingNotification, topic: String) -> [UInt8] {
         let payload = JSONTree(json: notification.payload)
-        func field(_ name: String) -> String? { payload?[name]?.scalar }
+        func field(_ name: String) -> String? { if case .text(let text)? = payload?[name] { text } else { nil } }
         func cut(_ text: String, to bytes: Int) -> JSONTree { .text(text.cut(to: bytes, by: { $0.utf8.count })) }
         let click = field("deep_link").flatMap { $0.utf8.count <= clickBytes ? $0 : nil }
         let sequence = field("collapse_key").flatMap { (1...64).contains($0.utf8.count) && isWord($0) ? $0 : nil }
