@@ -157,15 +157,9 @@ package struct ControlClient: AgentControl {
 
 /// The time since the last piece of a stream.
 private final class Silence: Sendable {
-    private struct State {
-        var limit: Duration
-        var end: ContinuousClock.Instant
-        var exceeded: Duration?
-    }
+    private let state: Mutex<(limit: Duration, end: ContinuousClock.Instant, exceeded: Duration?)>
 
-    private let state: Mutex<State>
-
-    init(limit: Duration) { state = Mutex(State(limit: limit, end: .now + limit)) }
+    init(limit: Duration) { state = Mutex((limit: limit, end: .now + limit, exceeded: nil)) }
 
     /// The limit that was exceeded; `nil` while none was.
     var exceeded: Duration? { state.withLock(\.exceeded) }
