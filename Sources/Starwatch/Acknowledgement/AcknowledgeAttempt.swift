@@ -54,12 +54,9 @@ struct AcknowledgeAttempt {
         }
         switch result {
         case .success(let answer):
-            switch try await read(answer, end.trace) {
-            case .done(let end): return end
-            case .refused: retry.isRefused = true
-            // The server can have taken the batch, and knows it by its key.
-            case .unreadable: break
-            }
+            if let end = try await read(answer, end.trace) { return end }
+            // The server can have taken a batch whose answer cannot be read, and knows it by its key.
+            retry.isRefused = answer != nil
             retry.failure = FailureReason(retry.isRefused ? .notAccepted : .malformed)
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failure(.failed(let failure))
@@ -118,21 +115,15 @@ struct AcknowledgeAttempt {
         )
     }
 
-    /// The meaning of an answer for its batch.
-    private enum Verdict {
-        case done(End)
-        case refused
-        /// The answer says nothing about the batch.
-        case unreadable
-    }
-
     /// Reads the server's answer, and completes the batch that it ends.
-    private func read(_ answer: AcknowledgeAnswer?, _ trace: RequestTrace?) async throws(StoreError) -> Verdict {
+    ///
+    /// - Returns: `nil` if the server refused the batch, or if the answer, which is `nil` then, says nothing about it.
+    private func read(_ answer: AcknowledgeAnswer?, _ trace: RequestTrace?) async throws(StoreError) -> End? {
         let count = UInt64(batch.ids.count)
         guard let answer else {
             results[.retried].increment(by: count)
             log("The server's answer cannot be read.", FailureReason(.malformed), trace)
-            return .unreadable
+            return nil
         }
         if answer.isSuccess(of: batch.ids.count) {
             let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
@@ -146,7 +137,7 @@ struct AcknowledgeAttempt {
                 results[.ok].increment(by: count - already)
             }
             try await gate.known.learnAcknowledges()
-            return .done(.done(acknowledged: completion.acknowledged, completion.watermark))
+            return .done(acknowledged: completion.acknowledged, completion.watermark)
         }
         // All or nothing: when a part failed, the whole batch failed.
         results[.failed].increment(by: count)
@@ -158,10 +149,10 @@ struct AcknowledgeAttempt {
             FailureReason(.notAccepted),
             trace
         )
-        guard isGivenUp else { return .refused }
+        guard isGivenUp else { return nil }
         // Without the request, because the server did not take it.
         let completion = try await service.store.acknowledgements.complete(batch, now: service.now)
-        return .done(.done(acknowledged: 0, completion.watermark))
+        return .done(acknowledged: 0, completion.watermark)
     }
 
     /// Logs that the batch was not acknowledged.

@@ -159,7 +159,7 @@ struct DispatchPass {
                 guard !attempts.isEmpty else { continue }
                 group.addTask {
                     var ends: [DeliveryResult?] = []
-                    var wait = receiver.wait(at: service.now).map { SinkAttempt.Wait(until: $0, isForSlot: false) }
+                    var wait: SinkAttempt.Wait? = receiver.wait(at: service.now).map { (until: $0, isForSlot: false) }
                     for attempt in attempts where !Task.isCancelled {
                         do throws(StoreError) {
                             if let end = try await attempt.run(&wait) { ends.append(end) }

@@ -24,14 +24,6 @@ package final class DispatchService: Worker {
         package init() {}
     }
 
-    /// Delivery options, and the outbox options that delivery uses.
-    package struct Options: Sendable {
-        package let delivery: DeliveryOptions
-        package let maxRetries: Int
-        /// The pseudonym of one of many accounts.
-        package var account: String?
-    }
-
     package static let storeUser = StoreUser.delivery
     package static let storeFailed = AgentEvent.dispatchStoreFailed
     /// Maximum number of rows that one pass claims of a poll, for the sake of memory. The next pass claims the rest, without
@@ -57,17 +49,20 @@ package final class DispatchService: Worker {
 
     private let madeTotal = Atomic<Int>(0)
 
-    package init(polls: [Poll], sinks: [SinkSlot], options: Options, account: Account) {
+    /// - Parameter pseudonym: The pseudonym of one of many accounts.
+    package init(
+        polls: [Poll],
+        sinks: [SinkSlot],
+        options: AgentOptions,
+        account: Account,
+        pseudonym: String? = nil
+    ) {
         self.polls = polls
         self.sinks = sinks
         self.options = options.delivery
-        noticesStaleness = options.delivery.noticesStaleness(forMany: options.account != nil)
-        maxRetries = options.maxRetries
-        renderer = NotificationRenderer(
-            polls: polls.map(\.options),
-            options: options.delivery,
-            account: options.account
-        )
+        noticesStaleness = options.delivery.noticesStaleness(forMany: pseudonym != nil)
+        maxRetries = options.outbox.maxRetries
+        renderer = NotificationRenderer(polls: polls.map(\.options), options: options.delivery, account: pseudonym)
         startedAt = account.environment.time.now
         self.account = account
     }

@@ -14,12 +14,9 @@ struct SinkAttempt {
 
     private var slot: SinkSlot { receiver.slot }
 
-    /// The moment until which the further attempts of a pass at a receiver wait.
-    struct Wait {
-        let until: Timestamp
-        /// Whether there was no slot. Else the receiver takes nothing, though its host does.
-        let isForSlot: Bool
-    }
+    /// The moment until which the further attempts of a pass at a receiver wait, and whether there was no slot. Else the receiver
+    /// takes nothing, though its host does.
+    typealias Wait = (until: Timestamp, isForSlot: Bool)
 
     /// Makes the attempt, unless it must wait.
     ///
@@ -40,11 +37,11 @@ struct SinkAttempt {
         // A host that must wait needs no slot to be told so. A probe needs one.
         let mustWait = receiver.pause(at: service.now)?.until.map { $0 > service.now } ?? false
         guard let slots = slot.deliveries, !mustWait else { return try await make(&wait) }
-        guard await slots.enter(receiver.host, slot.standing(of: receiver.host), on: service.time) else {
+        guard await slots.enter(receiver.host, receiver.circuit.standing, on: service.time) else {
             guard !Task.isCancelled else { return nil }
             // The sink is not to blame, so nothing is given up.
             let retry = service.now + DeliverySlots.retry
-            wait = Wait(until: retry, isForSlot: true)
+            wait = (until: retry, isForSlot: true)
             return try await record(.postponed(until: retry))
         }
         defer { slots.leave(receiver.host) }
@@ -153,7 +150,7 @@ struct SinkAttempt {
             return .rejected(nextAttemptAt: now + delay)
         case .unavailable, .timeout:
             if result.isOfReceiver || result.isOwnWait, slot.isOfAccounts {
-                wait = Wait(until: nextTry, isForSlot: false)
+                wait = (until: nextTry, isForSlot: false)
                 receiver.keepWait(until: nextTry, now: now)
             }
             return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {
@@ -167,7 +164,7 @@ struct SinkAttempt {
     /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
     private func giveUp(after attempt: DeliveryAttempt?) async throws(StoreError) -> DeliveryResult? {
         count(.givenUp)
-        let lastReason = attempt?.cause ?? slot.lastReason(of: receiver.host)
+        let lastReason = attempt?.cause ?? receiver.circuit.lastReason
         let reason = lastReason ?? FailureReason(.timeout)
         log(.sinkGivenUp, SinkFailure("The sink was down for too long.", reason))
         return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: lastReason)

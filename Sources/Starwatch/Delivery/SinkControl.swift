@@ -35,7 +35,7 @@ struct SinkControl: Sendable {
                 createdAt: environment.clock.now
             )
             if identity.served != nil { message.account = account.map(pseudonym.hash) }
-            let report = await report(of: test, OutgoingNotification(message), at: receiver, or: slot.sink)
+            let report = await report(of: test, OutgoingNotification(message), at: receiver)
             messages.append(report)
             guard [.ok, .rejected].contains(report.result) else { break }
         }
@@ -47,7 +47,7 @@ struct SinkControl: Sendable {
         let slot = try slot(name)
         guard let account = try await identity.current().identity.did else {
             guard !slot.isOfAccounts, identity.served == nil else { throw Self.needsAccount }
-            return SinkWaitReport(waitedUntil: slot.clearWaits()?.iso8601, notifications: 0)
+            return SinkWaitReport(waitedUntil: SinkReceiver(slot).clearWaits()?.iso8601, notifications: 0)
         }
         let receiver = try await SinkReceiver.all([slot], of: account, in: store).first
         let asked = receiver?.clearWaits() ?? nil
@@ -71,14 +71,11 @@ struct SinkControl: Sendable {
     private func report(
         of test: TestNotification,
         _ notification: OutgoingNotification,
-        at receiver: SinkReceiver?,
-        or sink: any NotificationSink
+        at receiver: SinkReceiver
     ) async -> SinkTestReport.Message {
         let start = environment.time.monotonic
-        let result =
-            if let receiver { await receiver.deliver(notification) } else { await sink.deliver(notification) }
+        let result = await receiver.deliver(notification)
         let took = environment.time.monotonic - start
-        let addressed = (receiver?.sink ?? sink) as? any AddressedSink
         // The answer to an accepted notification explains nothing, and can name the people of a chat.
         let said = result.answer == .ok ? [] : result.said
         return SinkTestReport.Message(
@@ -86,14 +83,14 @@ struct SinkControl: Sendable {
             notificationID: notification.id,
             result: result.answer,
             error: result.failure?.sentence,
-            answer: SinkWords.line(of: said, hiding: addressed?.secrets ?? []),
+            answer: SinkWords.line(of: said, hiding: (receiver.sink as? any AddressedSink)?.secrets ?? []),
             tookMilliseconds: Int(took.inSeconds * 1000)
         )
     }
 
-    /// The receiver of an account's notifications; `nil` without an account.
-    private func receiver(of slot: SinkSlot, _ account: DID?) async throws -> SinkReceiver? {
-        guard let account else { return nil }
+    /// The receiver of an account's notifications, or the sink without an account.
+    private func receiver(of slot: SinkSlot, _ account: DID?) async throws -> SinkReceiver {
+        guard let account else { return SinkReceiver(slot) }
         guard let receiver = try await SinkReceiver.all([slot], of: account, in: store).first else {
             throw ControlError(
                 .conflict,

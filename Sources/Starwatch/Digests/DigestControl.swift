@@ -64,24 +64,16 @@ struct DigestControl: Sendable {
     func show(_ name: String) async throws -> DigestShowReport {
         let (service, digest) = try named(name)
         let account = try await identity.signedIn()
-        switch try await service.showNow(digest) {
-        case .otherIdentity:
-            throw ControlError(.conflict, "The identity changed meanwhile, so nothing was shown; try again.")
-        case .noSink:
-            throw ControlError(.conflict, "Every sink of the digest is off; see starwatch status.")
-        case .empty:
-            throw ControlError(.conflict, "The digest's content is empty, and its on_empty is skip.")
-        case .fired(let id, let text):
-            _ = await dispatcher.pass()
-            return DigestShowReport(
-                digest: name,
-                notificationID: id,
-                text: text.kind.rawValue,
-                contentAt: text.contentAt?.iso8601,
-                state: try await store.notifications.find(id, of: account)?.state.rawValue
-                    ?? StoredNotification.State.cancelled.rawValue
-            )
-        }
+        let (id, text) = try await service.showNow(digest)
+        _ = await dispatcher.pass()
+        return DigestShowReport(
+            digest: name,
+            notificationID: id,
+            text: text.kind.rawValue,
+            contentAt: text.contentAt?.iso8601,
+            state: try await store.notifications.find(id, of: account)?.state.rawValue
+                ?? StoredNotification.State.cancelled.rawValue
+        )
     }
 
     private func rows(of account: DID?, since time: Timestamp) async throws(StoreError) -> [DigestState.Row]? {

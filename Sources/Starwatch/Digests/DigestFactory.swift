@@ -96,44 +96,25 @@ struct DigestFactory {
     }
 }
 
-/// The digest configuration in the form that the database stores and callbacks receive.
-enum DigestConfiguration {
-    private struct Entry: Encodable {
-        let name: String
-        let times: [String]
-        let timezone: String?
-        let host: String?
-        let method: String?
-        let fetcher: String?
-        let poll: String?
-        let window_seconds: Double
-        let lead_seconds: Double
-        let ttl_seconds: Double
-        let mode: String
-        let on_missing: String
-        let on_empty: String
-        let sinks: [String]?
-    }
-
-    /// JSON without texts, headers, bodies and files, and without the part of a URL after the host.
+extension DigestFactory {
+    /// The digest configuration in the form that the database stores and callbacks receive: JSON without texts, headers, bodies
+    /// and files, and without the part of a URL after the host.
     static func json(_ digests: [DigestOptions]) -> String {
         let entries = digests.map { digest in
-            Entry(
-                name: digest.name.rawValue,
-                times: digest.times.map(\.description),
-                timezone: digest.timezone,
-                host: digest.content.fetch.flatMap { URLComponents(string: $0.url)?.host },
-                method: digest.content.fetch?.method.rawValue,
-                fetcher: digest.content.fetcherName,
-                poll: digest.content.pollName?.rawValue,
-                window_seconds: digest.window.inSeconds,
-                lead_seconds: digest.lead.inSeconds,
-                ttl_seconds: digest.longestAge.inSeconds,
-                mode: digest.mode.rawValue,
-                on_missing: digest.onMissing.rawValue,
-                on_empty: digest.onEmpty.rawValue,
-                sinks: digest.sinks
-            )
+            let fetch = digest.content.fetch
+            let fields: [String: JSONTree?] = [
+                "name": .text(digest.name.rawValue), "times": .list(digest.times.map { .text($0.description) }),
+                "timezone": digest.timezone.map { .text($0) },
+                "host": fetch.flatMap { URLComponents(string: $0.url)?.host }.map { .text($0) },
+                "method": fetch.map { .text($0.method.rawValue) },
+                "fetcher": digest.content.fetcherName.map { .text($0) },
+                "poll": digest.content.pollName.map { .text($0.rawValue) },
+                "window_seconds": .decimal(digest.window.inSeconds), "lead_seconds": .decimal(digest.lead.inSeconds),
+                "ttl_seconds": .decimal(digest.longestAge.inSeconds), "mode": .text(digest.mode.rawValue),
+                "on_missing": .text(digest.onMissing.rawValue), "on_empty": .text(digest.onEmpty.rawValue),
+                "sinks": digest.sinks.map { .list($0.map { .text($0) }) },
+            ]
+            return JSONTree.object(fields.compactMapValues(\.self))
         }
         return StableJSON.text(of: entries)
     }

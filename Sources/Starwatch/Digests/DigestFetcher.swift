@@ -42,16 +42,15 @@ package struct DigestFetcher: Sendable {
     ) async -> End {
         let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
         let row = stored?.etag.flatMap { Int64($0) }
-        let found = await TimeLimit.run(within: Self.timeout, on: time, late: PollContent.Found.failure(.timeout)) {
-            await polls?.find(poll, of: fetch.account, after: row, since: since) ?? .failure(.unreachable)
-        }
-        switch found {
-        case .changes(let changes, let last):
+        let late: End = (.timeout, .failed)
+        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
+            guard let polls else { return (.unreachable, .failed) }
+            let (outcome, changes, last) = await polls.find(poll, of: fetch.account, after: row, since: since)
+            guard let changes else { return (outcome, .failed) }
             let payload = changes.isEmpty && digest.options.onEmpty == .skip ? "{}" : changes.json
-            return (.fetched, .fetched(payload: payload, etag: fetch.occurrence == nil ? stored?.etag : String(last)))
-        case .failure(let outcome): return (outcome, .failed)
-        case nil: return (.cancelled, .failed)
+            return (outcome, .fetched(payload: payload, etag: fetch.occurrence == nil ? stored?.etag : last))
         }
+        return end ?? (.cancelled, .failed)
     }
 
     private func ask(
@@ -176,13 +175,6 @@ extension DigestPrefetchOutcome {
 
 /// Content of digests of polls: one more cycle of the poll, and its stored changes.
 package struct PollContent: Sendable {
-    /// The result of a request for content.
-    enum Found: Sendable {
-        /// The changes, and the last row so far.
-        case changes(Changes, through: Int64)
-        case failure(DigestPrefetchOutcome)
-    }
-
     /// The content of a digest.
     struct Changes: Sendable, Encodable {
         /// The maximum number of projects in ``names``.
@@ -223,22 +215,31 @@ package struct PollContent: Sendable {
     /// - Parameters:
     ///   - row: The last row not to list; `nil` selects by `since`.
     ///   - since: A time by the local clock.
-    func find(_ name: PollName, of account: DID, after row: Int64?, since: Timestamp) async -> Found {
-        guard let poll = polls.first(where: { $0.name == name }) else { return .failure(.unreachable) }
+    /// - Returns: The changes, `nil` after a failure, and the last row so far.
+    func find(
+        _ name: PollName,
+        of account: DID,
+        after row: Int64?,
+        since: Timestamp
+    ) async -> (outcome: DigestPrefetchOutcome, changes: Changes?, last: String?) {
+        func failed(_ outcome: DigestPrefetchOutcome) -> (DigestPrefetchOutcome, Changes?, String?) {
+            (Task.isCancelled ? .cancelled : outcome, nil, nil)
+        }
+        guard let poll = polls.first(where: { $0.name == name }) else { return (.unreachable, nil, nil) }
         switch await service.refresh(poll).outcome {
         case .changed, .unchanged, .bootstrapped: break
-        case .failed, .deferred, .cancelled: return .failure(Task.isCancelled ? .cancelled : .unreachable)
+        case .failed, .deferred, .cancelled: return failed(.unreachable)
         // Skipped: no plans, no token, no room, or nobody signed in.
-        case nil: return .failure(Task.isCancelled ? .cancelled : .refused)
+        case nil: return failed(.refused)
         }
         let stream = StreamKey(account: account, server: server, poll: name)
         do throws(StoreError) {
             // Rows carry the time of the server's clock.
             let since = since + (environment.clock.now - environment.time.now)
             let (changes, last) = try await store.digests.changesFound(in: stream, after: row, since: since)
-            return .changes(Changes(changes, hostNames: names), through: last)
+            return (.fetched, Changes(changes, hostNames: names), String(last))
         } catch {
-            return .failure(.unreachable)
+            return (.unreachable, nil, nil)
         }
     }
 }

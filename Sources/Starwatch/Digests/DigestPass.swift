@@ -73,11 +73,11 @@ struct DigestPass {
             plans: plans,
             now: now
         )
-        maker.locale = service.tools.locale
+        maker.locale = service.locale
         maker.endFired()
         maker.make(decision, sinks: service.sinks.filter { !$0.isDisabled }.map(\.name))
         maker.extend(by: DigestService.topUp)
-        maker.addEvents(of: account, service.tools.writer)
+        maker.addEvents(of: account, service.writer)
         guard !maker.changes.isEmpty else { return true }
         guard let dropped = try await service.apply(maker.changes, of: account, generation: generation) else {
             result.next = now

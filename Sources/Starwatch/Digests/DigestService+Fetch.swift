@@ -27,7 +27,7 @@ extension DigestService {
     private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
             let stored = try await store.digests.content(source: digest.source, account: fetch.account)
-            let (outcome, result) = await tools.fetcher.fetch(digest, for: fetch, stored: stored)
+            let (outcome, result) = await fetcher.fetch(digest, for: fetch, stored: stored)
             metrics.digests.prefetches[outcome].increment()
             let now = time.now
             var events: [EventDraft] = []
@@ -40,7 +40,7 @@ extension DigestService {
                     ]
                 )
                 if let occurrence = fetch.occurrence,
-                    let event = tools.writer.draft(
+                    let event = writer.draft(
                         .error,
                         account: fetch.account,
                         occurrence: occurrence,

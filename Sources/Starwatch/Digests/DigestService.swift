@@ -30,13 +30,6 @@ package final class DigestService: Worker {
         package init() {}
     }
 
-    /// The parts that fetch content, write events and word texts.
-    package struct Tools: Sendable {
-        let fetcher: DigestFetcher
-        let writer: CallbackWriter
-        let locale: String
-    }
-
     package static let storeUser = StoreUser.digests
     package static let storeFailed = AgentEvent.digestStoreFailed
     /// The maximum lag of ``DigestState/armedThrough``.
@@ -44,14 +37,24 @@ package final class DigestService: Worker {
 
     let digests: [Digest]
     let sinks: [SinkSlot]
-    let tools: Tools
+    let fetcher: DigestFetcher
+    let writer: CallbackWriter
+    let locale: String
     package let account: Account
     package let passes = PassRunner()
     private let loggedVariables = Mutex<Set<String>>([])
     private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
 
-    package init(digests: [Digest], sinks: [SinkSlot], tools: Tools, account: Account) {
-        (self.digests, self.sinks, self.tools, self.account) = (digests, sinks, tools, account)
+    package init(
+        digests: [Digest],
+        sinks: [SinkSlot],
+        fetcher: DigestFetcher,
+        writer: CallbackWriter,
+        locale: String,
+        account: Account
+    ) {
+        (self.digests, self.sinks, self.fetcher, self.writer) = (digests, sinks, fetcher, writer)
+        (self.locale, self.account) = (locale, account)
     }
 
     package var now: Timestamp { time.now }
@@ -113,17 +116,10 @@ package final class DigestService: Worker {
 
 /// Manual actions, independent of a digest's times.
 extension DigestService {
-    /// The result of showing a digest now.
-    enum Showing: Sendable {
-        /// The digest was handed to the sinks.
-        case fired(id: String, DigestText)
-        /// The content is empty, and ``EmptyContent/skip`` skips it.
-        case empty
-        /// All of the digest's sinks are disabled.
-        case noSink
-        /// Nobody is signed in, or the identity has changed.
-        case otherIdentity
-    }
+    private static let otherIdentity = ControlError(
+        .conflict,
+        "The identity changed meanwhile, so nothing was shown; try again."
+    )
 
     /// Fetches a digest's content outside its occurrences, then renders the armed texts again.
     ///
@@ -137,19 +133,23 @@ extension DigestService {
     }
 
     /// Hands a digest's stored content to its sinks, under a new id. Armed texts stay as they are.
-    func showNow(_ digest: Digest) async throws(StoreError) -> Showing {
-        let showing = await passes.run { () -> Result<Showing, StoreError> in
-            do throws(StoreError) { return .success(try await self.show(digest)) } catch { return .failure(error) }
+    ///
+    /// - Throws: ``ControlError`` if nothing was shown.
+    func showNow(_ digest: Digest) async throws -> (id: String, text: DigestText) {
+        let shown = await passes.run { () -> Result<(id: String, text: DigestText), any Error> in
+            do { return .success(try await self.show(digest)) } catch { return .failure(error) }
         }
         // Cancelled because the identity changed.
-        return try showing?.get() ?? .otherIdentity
+        guard let shown else { throw Self.otherIdentity }
+        return try shown.get()
     }
 
-    private func show(_ digest: Digest) async throws(StoreError) -> Showing {
+    private func show(_ digest: Digest) async throws -> (id: String, text: DigestText) {
         let active = try await account.identity.current().identity
-        guard let did = active.did else { return .otherIdentity }
+        guard let did = active.did else { throw Self.otherIdentity }
+        let noSink = ControlError(.conflict, "Every sink of the digest is off; see starwatch status.")
         let names = sinks.filter { !$0.isDisabled && digest.options.sinks?.contains($0.name) ?? true }.map(\.name)
-        guard !names.isEmpty else { return .noSink }
+        guard !names.isEmpty else { throw noSink }
         let now = time.now
         let state = try await store.digests.state(of: did, since: now - .seconds(1))
         let content = try await store.digests.content(source: digest.source, account: did)
@@ -164,7 +164,9 @@ extension DigestService {
             isEmpty: content?.isEmpty ?? false,
             at: moment
         )
-        guard let text = decision.fired.first?.text else { return .empty }
+        guard let text = decision.fired.first?.text else {
+            throw ControlError(.conflict, "The digest's content is empty, and its on_empty is skip.")
+        }
         var maker = DigestChangeMaker(
             state: state,
             contents: content.map { [digest.name: $0] } ?? [:],
@@ -172,14 +174,14 @@ extension DigestService {
             plans: [plan],
             now: now
         )
-        maker.locale = tools.locale
+        maker.locale = locale
         maker.make(decision, sinks: names)
-        guard let id = maker.changes.armed.first?.token else { return .noSink }
+        guard let id = maker.changes.armed.first?.token else { throw noSink }
         guard try await apply(maker.changes, of: did, generation: active.generation) != nil else {
-            return .otherIdentity
+            throw Self.otherIdentity
         }
         logUnknown(of: maker)
         wakes.dispatch.raise()
-        return .fired(id: id, text)
+        return (id, text)
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import StarwatchCore
 import StarwatchStore
 import Synchronization
@@ -77,9 +76,7 @@ final class Feed: Sendable {
 extension FeedEntry {
     /// The notification in a row; `nil` if it cannot be decoded, which is never written.
     fileprivate init?(_ row: FeedRow) {
-        guard let message = try? JSONDecoder().decode(NotificationMessage.self, from: Data(row.payload)) else {
-            return nil
-        }
+        guard let message = NotificationMessage(json: row.payload) else { return nil }
         self.init(sequence: row.sequence, storedAt: row.storedAt.iso8601, notification: message)
     }
 }

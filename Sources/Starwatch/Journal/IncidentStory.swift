@@ -26,11 +26,7 @@ package struct IncidentStory: Sendable {
     /// The age of the last sign of life at which a running agent seems to be stopped. It gives one each half minute.
     private static let patience = Duration.seconds(120)
 
-    private struct Line {
-        let at: Timestamp
-        let source: IncidentReport.Entry.Source
-        let logged: LoggedLine
-    }
+    private typealias Line = (at: Timestamp, source: IncidentReport.Entry.Source, logged: LoggedLine)
 
     /// The time of the newest record; `nil` if there is none.
     package var newest: Timestamp? {
@@ -112,9 +108,9 @@ package struct IncidentStory: Sendable {
         let boxed = (box?.lines ?? []).filter { isWanted($0.at, nil, $0.text) }
         let known = Set(boxed.map(\.text))
         let stored = (record?.lines ?? []).filter { isWanted($0.at, $0.level, $0.line) && !known.contains($0.line) }
-        let all =
-            boxed.map { Line(at: $0.at, source: .blackBox, logged: LoggedLine($0.text)) }
-            + stored.map { Line(at: $0.at, source: .log, logged: LoggedLine($0.line)) }
+        let all: [Line] =
+            boxed.map { (at: $0.at, source: .blackBox, logged: LoggedLine($0.text)) }
+            + stored.map { (at: $0.at, source: .log, logged: LoggedLine($0.line)) }
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 

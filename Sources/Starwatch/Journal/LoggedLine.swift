@@ -1,4 +1,4 @@
-import FoundationEssentials
+import StarwatchCore
 
 /// A log line, taken apart for a person. A line in the text format stays as it is after its level and event.
 package struct LoggedLine: Sendable, Hashable {
@@ -13,13 +13,13 @@ package struct LoggedLine: Sendable, Hashable {
     }
 
     package init(_ line: String) {
-        if line.hasPrefix("{"), let object = try? JSONDecoder().decode([String: Value].self, from: Data(line.utf8)) {
-            level = object["level"]?.text ?? ""
-            event = object["event"]?.text ?? ""
+        if line.hasPrefix("{"), case .object(let object) = JSONTree(json: Array(line.utf8)) {
+            level = Self.text(object["level"]) ?? ""
+            event = Self.text(object["event"]) ?? ""
             var all = object
             if case .object(let metadata) = object["metadata"] { all.merge(metadata) { own, _ in own } }
             for name in ["timestamp", "level", "event", "metadata"] { all[name] = nil }
-            fields = all.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value.text) }
+            fields = all.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: Self.text($0.value) ?? "") }
         } else {
             let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true).map(String.init)
             level = words.count > 1 ? words[1] : ""
@@ -33,6 +33,8 @@ package struct LoggedLine: Sendable, Hashable {
 
     /// The poll, sink or port that it is about; `nil` for the whole agent.
     package var subject: String? { self["poll"] ?? self["sink"] ?? self["port"] }
+
+    private static func text(_ value: JSONTree?) -> String? { value.map { $0 == .null ? "…" : $0.scalar ?? "…" } }
 
     /// The fields of a line in the text format.
     private static func fields(_ text: String) -> [Field] {
@@ -62,29 +64,5 @@ package struct LoggedLine: Sendable, Hashable {
             rest = rest.drop { $0 == " " }
         }
         return fields
-    }
-
-    private enum Value: Decodable {
-        case object([String: Value])
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let object = try? container.decode([String: Value].self) {
-                self = .object(object)
-            } else if let text = try? container.decode(String.self) {
-                self = .text(text)
-            } else if let number = try? container.decode(Int64.self) {
-                self = .text(String(number))
-            } else if let number = try? container.decode(Double.self) {
-                self = .text("\(number)")
-            } else if let flag = try? container.decode(Bool.self) {
-                self = .text("\(flag)")
-            } else {
-                self = .text("…")
-            }
-        }
-
-        var text: String { if case .text(let text) = self { text } else { "…" } }
     }
 }

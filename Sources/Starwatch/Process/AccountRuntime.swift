@@ -70,22 +70,20 @@ package final class AccountRuntime: Sendable {
             : DigestService(
                 digests: parts.digests.map { $0.placed(for: process.instance) },
                 sinks: process.sinks,
-                tools: .init(
-                    fetcher: DigestFetcher(
-                        http: parts.http,
-                        requester: process.requester,
-                        polls: PollContent(
-                            polls: polls,
-                            service: pollService,
-                            store: process.store,
-                            server: account.server,
-                            environment: environment,
-                            names: options.delivery.projectNames
-                        )
-                    ),
-                    writer: writer,
-                    locale: options.delivery.locale
+                fetcher: DigestFetcher(
+                    http: parts.http,
+                    requester: process.requester,
+                    polls: PollContent(
+                        polls: polls,
+                        service: pollService,
+                        store: process.store,
+                        server: account.server,
+                        environment: environment,
+                        names: options.delivery.projectNames
+                    )
                 ),
+                writer: writer,
+                locale: options.delivery.locale,
                 account: account
             )
         callbacks =
@@ -102,12 +100,9 @@ package final class AccountRuntime: Sendable {
             let dispatcher = DispatchService(
                 polls: polls,
                 sinks: process.sinks,
-                options: .init(
-                    delivery: options.delivery,
-                    maxRetries: options.outbox.maxRetries,
-                    account: account.identity.served.map(process.pseudonym.hash)
-                ),
-                account: account
+                options: options,
+                account: account,
+                pseudonym: account.identity.served.map(process.pseudonym.hash)
             )
             made = dispatcher
             return dispatcher

@@ -7,19 +7,17 @@ struct StoryBuilder: Sendable {
     let now: Timestamp
     /// The server's time minus the local time. Cycles are stored by the local clock.
     let serverAhead: Duration
-    let pseudonym: IdentityHash
-    let changeHash: ChangeHash
+    let finder: StoryFinder
     /// The reasons why sinks are not tried, by name.
     let pauses: [String: SinkPause]
     let hasSinks: Bool
     let throttledUntil: Timestamp?
-    let options: AgentOptions
 
     func change(_ change: ChangeStory, otherRows: [Int64]) -> Story {
         let row = change.row
-        var story = Story(.change, id: changeHash.hash(row.change.id), state: row.state.rawValue)
+        var story = Story(.change, id: finder.changeHash.hash(row.change.id), state: row.state.rawValue)
         story.poll = row.stream.poll.rawValue
-        story.identity = pseudonym.hash(row.stream.account)
+        story.identity = finder.pseudonym.hash(row.stream.account)
         story.row = row.id
         story.runID = row.runID
         story.notificationID = change.notification?.id
@@ -32,20 +30,13 @@ struct StoryBuilder: Sendable {
     func notification(_ notification: NotificationStory) -> Story {
         var story = Story(.notification, id: notification.id, state: notification.state.rawValue)
         story.poll = notification.stream.poll.rawValue
-        story.identity = pseudonym.hash(notification.stream.account)
+        story.identity = finder.pseudonym.hash(notification.stream.account)
         story.runID = notification.runID
         story.rows = rows(notification.rows)
         var life = LifeSteps(notification.history)
         life.add(notification, isWhole: true)
         if let time = notification.finishedAt {
-            let kind: Story.Step.Kind =
-                switch notification.state {
-                case .open, .delivered: .delivered
-                case .dead: .dead
-                case .cancelled: .cancelled
-                case .released: .released
-                }
-            life.addLast(kind, time)
+            life.addLast(Story.Step.Kind(rawValue: notification.state.rawValue) ?? .delivered, time)
         }
         story.steps = TimedStep.ordered(life.steps, now: now)
         if notification.state == .open {
@@ -65,7 +56,7 @@ struct StoryBuilder: Sendable {
         let end = run.cycle ?? recent
         var story = Story(.run, id: id, state: end?.outcome ?? "unknown")
         story.poll = run.stream?.poll.rawValue ?? recent?.poll
-        story.identity = run.stream.map { pseudonym.hash($0.account) }
+        story.identity = run.stream.map { finder.pseudonym.hash($0.account) }
         story.rows = rows(run.rows)
         story.notifications = run.notifications
         var steps = run.pages.map { TimedStep.page($0) }
@@ -98,7 +89,7 @@ struct StoryBuilder: Sendable {
     func digest(_ id: String, _ digest: ArmedDigest) -> Story {
         var story = Story(.digest, id: id, state: digest.status)
         story.poll = digest.digest
-        story.identity = pseudonym.hash(digest.account)
+        story.identity = finder.pseudonym.hash(digest.account)
         story.steps = TimedStep.ordered(digest.contentAt.map { [TimedStep(.prepared, $0)] } ?? [], now: now)
         if digest.status == SlotStatus.scheduled.rawValue {
             story.waits = [Story.Wait(ChangeWait(.digest, until: digest.fireAt))]
@@ -125,7 +116,7 @@ struct StoryBuilder: Sendable {
             }
             // The row itself tells how it ended.
             let isTold = era == history.count - 1 && former.step.rawValue == row.state.rawValue
-            if !isTold { life.add(Story.Step.Kind(former.step), former.at, era: era) }
+            if !isTold { life.add(.of(former), former.at, era: era) }
         }
         for notification in change.formerNotifications {
             let until = history.last { $0.notification == notification.id }?.at
@@ -156,7 +147,7 @@ struct StoryBuilder: Sendable {
     }
 
     private func rows(_ rows: [StoryRow]) -> [Story.Row] {
-        rows.map { Story.Row(row: $0.id, id: changeHash.hash($0.change), state: $0.state) }
+        rows.map { Story.Row(row: $0.id, id: finder.changeHash.hash($0.change), state: $0.state) }
     }
 
     private func facts(_ change: ChangeStory) -> ChangeWaitFacts {
@@ -166,9 +157,9 @@ struct StoryBuilder: Sendable {
         facts.hasSinks = hasSinks
         facts.grouping.oldestWaiting = change.due.oldestCreatedAt
         facts.grouping.lastNotified = change.due.lastNotifiedAt
-        facts.grouping.wait = options.delivery.groupWait
-        let poll = options.polls.first { $0.name == row.stream.poll }
-        facts.grouping.interval = poll?.groupInterval ?? options.delivery.groupInterval
+        facts.grouping.wait = finder.options.delivery.groupWait
+        let poll = finder.options.polls.first { $0.name == row.stream.poll }
+        facts.grouping.interval = poll?.groupInterval ?? finder.options.delivery.groupInterval
         if let notification = change.notification { facts.sinks = sinks(notification) }
         facts.isAcknowledged = change.isBootstrap || row.acknowledgedAt != nil
         facts.batch = change.batch

@@ -110,12 +110,10 @@ struct StoryFinder: Sendable {
         return StoryBuilder(
             now: now,
             serverAhead: now - local,
-            pseudonym: pseudonym,
-            changeHash: changeHash,
+            finder: self,
             pauses: pauses,
             hasSinks: hasSinks,
-            throttledUntil: held,
-            options: options
+            throttledUntil: held
         )
     }
 

@@ -117,10 +117,10 @@ struct LifeSteps {
             if former.state == DeliveryState.givenUp.rawValue, let time = former.endedAt {
                 addGivenUp(sink, time, former.reason, era: first)
             }
-        } else if isWhole, let time = former.endedAt, let kind = former.state.flatMap({ Story.Step.Kind($0) }) {
+        } else if isWhole, let time = former.endedAt, let kind = former.state.flatMap(Story.Step.Kind.init(rawValue:)) {
             add(kind, time, era: first)
         }
-        let kind = Story.Step.Kind(former.step)
+        let kind = Story.Step.Kind.of(former)
         // Of several sinks, and of a change and its notification, the step is one.
         guard !steps.contains(where: { $0.step.step == kind && $0.time == former.at }) else { return }
         add(kind, former.at, era: first)
@@ -148,18 +148,8 @@ extension TimedStep {
 }
 
 extension Story.Step.Kind {
-    init(_ step: FormerState.Departure) {
-        self =
-            switch step {
-            case .retried: .retried
-            case .discarded: .discarded
-            case .returned: .returned
-            case .released: .released
-            case .cancelled: .cancelled
-            case .suppressed: .suppressed
-            case .renewed: .renewed
-            }
-    }
+    /// The step by which a state was left, whose word is the same.
+    static func of(_ former: FormerState) -> Story.Step.Kind { Self(rawValue: former.step.rawValue) ?? .returned }
 
     /// The step that ends in a state; `nil` for a state of a living row.
     init?(_ state: OutboxState) {
@@ -169,17 +159,6 @@ extension Story.Step.Kind {
         case .cancelled: self = .cancelled
         case .suppressed: self = .suppressed
         case .evicted: self = .evicted
-        }
-    }
-
-    /// The step that ends in the state of a notification.
-    fileprivate init?(_ state: String) {
-        switch state {
-        case "delivered": self = .delivered
-        case "dead": self = .dead
-        case "cancelled": self = .cancelled
-        case "released": self = .released
-        default: return nil
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import StarwatchCore
 import StarwatchTransport
 
@@ -11,8 +10,11 @@ package enum PrometheusQuery {
     /// - Parameter server: The server's URL, with its prefix if it has one.
     /// - Throws: ``AgentError`` if the query fails, or the answer is not one of Prometheus.
     package static func value(of query: String, at server: String) async throws(AgentError) -> Double? {
-        let vector: Vector = try await get("query?query=\(PercentEncoding.encode(query))", at: server)
-        return vector.result.first?.value.number
+        let vector = try await list("result", of: "query?query=\(PercentEncoding.encode(query))", at: server)
+        guard let first = vector.first else { return nil }
+        // `[time, "number"]`.
+        guard case .text(let number)? = first["value.1"] else { throw failure(FailureReason(.malformed)) }
+        return Double(number) ?? .nan
     }
 
     /// Returns the part of alerting that would notice an agent that vanishes.
@@ -24,15 +26,25 @@ package enum PrometheusQuery {
         let up = "up{job=\"\(job)\"}"
         state.targets = Int(try await value(of: "count(\(up))", at: server) ?? 0)
         state.scraped = Int(try await value(of: "sum(\(up))", at: server) ?? 0)
-        let rules: Rules = try await get("rules?type=alert", at: server)
-        for rule in rules.groups.flatMap(\.rules) { state.alerts[rule.name] = rule.state }
-        let receivers: Receivers = try await get("alertmanagers", at: server)
-        state.alertmanagers = receivers.activeAlertmanagers.count
+        for group in try await list("groups", of: "rules?type=alert", at: server) {
+            guard case .list(let rules)? = group["rules"] else { throw failure(FailureReason(.malformed)) }
+            for rule in rules {
+                guard case .text(let name)? = rule["name"], case .text(let word)? = rule["state"] else {
+                    throw failure(FailureReason(.malformed))
+                }
+                state.alerts[name] = word
+            }
+        }
+        state.alertmanagers = try await list("activeAlertmanagers", of: "alertmanagers", at: server).count
         return state
     }
 
-    /// Returns the data of an answer of the API.
-    private static func get<Content: Decodable>(_ path: String, at server: String) async throws(AgentError) -> Content {
+    /// Returns a list in the data of an answer of the API.
+    private static func list(
+        _ field: String,
+        of path: String,
+        at server: String
+    ) async throws(AgentError) -> [JSONTree] {
         let time = SystemClock()
         let response: HTTPResponse
         do throws(HTTPError) {
@@ -42,50 +54,14 @@ package enum PrometheusQuery {
             response = try await http.exchange(HTTPRequest(url: url, timeout: timeout)).result.get()
         } catch { throw failure(FailureReason(error.cause)) }
         guard response.status == 200 else { throw failure(FailureReason(status: response.status)) }
-        guard let answer = try? JSONDecoder().decode(Answer<Content>.self, from: Data(response.body)) else {
+        guard case .list(let items)? = JSONTree(json: response.body)?["data.\(field)"] else {
             throw failure(FailureReason(.malformed))
         }
-        return answer.data
+        return items
     }
 
     private static func failure(_ reason: FailureReason) -> AgentError {
         AgentError(.failed, "The query to Prometheus failed (\(reason.phrase)); correct the URL, or start Prometheus.")
-    }
-
-    private struct Answer<Content: Decodable>: Decodable { var data: Content }
-
-    private struct Vector: Decodable {
-        struct Series: Decodable { var value: Sample }
-
-        /// `[time, "number"]`.
-        struct Sample: Decodable {
-            var number: Double
-
-            init(from decoder: any Decoder) throws {
-                var parts = try decoder.unkeyedContainer()
-                _ = try parts.decode(Double.self)
-                number = Double(try parts.decode(String.self)) ?? .nan
-            }
-        }
-
-        var result: [Series]
-    }
-
-    private struct Rules: Decodable {
-        struct Group: Decodable { var rules: [Rule] }
-
-        struct Rule: Decodable {
-            var name: String
-            var state: String
-        }
-
-        var groups: [Group]
-    }
-
-    private struct Receivers: Decodable {
-        struct Receiver: Decodable {}
-
-        var activeAlertmanagers: [Receiver]
     }
 }
 

@@ -19,12 +19,6 @@ package enum Trial {
         package var reach: Reach?
     }
 
-    /// The end of a request that needs no token.
-    package enum Reach: Sendable, Hashable {
-        case answered(status: Int)
-        case failed(FailureReason)
-    }
-
     /// The longest time for one request. Nobody waits longer for an answer on a terminal.
     private static let longestRequest = Duration.seconds(10)
 
@@ -56,20 +50,9 @@ package enum Trial {
         (tried.auth, tried.polls) = (AuthOptions(), [])
         tried.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         return try await with(tried, logSinks: []) { agent throws(ControlError) in
-            let exchange = await agent.runtime.account.api.client.http.exchange(
-                HTTPRequest(
-                    url: options.server.url,
-                    headers: [("User-Agent", AgentVersion.userAgent)],
-                    timeout: min(options.server.timeout, longestRequest),
-                    maxResponseBytes: SinkResult.largestResponseBytes
-                )
-            )
-            let reach: Reach =
-                switch (exchange.status, exchange.result) {
-                case (let status?, _): .answered(status: status)
-                case (nil, .success(let response)): .answered(status: response.status)
-                case (nil, .failure(let error)): .failed(FailureReason(error.cause))
-                }
+            let http = agent.runtime.account.api.client.http
+            let limit = min(options.server.timeout, longestRequest)
+            let reach = await Reach.answer(of: options.server.url, by: http, within: limit)
             var polls = Polls(status: await agent.state())
             polls.reach = reach
             polls.reports = options.polls.map { poll in
@@ -191,7 +174,7 @@ package struct TemporaryFolder: Sendable {
     package init() throws(AgentError) {
         let url = FileManager.default.temporaryDirectory.appending(path: "starwatch-" + RandomID.uuid())
         path = url.path
-        Self.watch.install()
+        Self.watchSignals()
         _ = Self.folders.withLock { $0.insert(url.path) }
         do {
             try FileManager.default.createDirectory(
@@ -210,27 +193,21 @@ package struct TemporaryFolder: Sendable {
     }
 
     private static let folders = Mutex<Set<String>>([])
-    private static let watch = SignalWatch()
+    private static let sources = Mutex<[any DispatchSourceSignal]>([])
 
     /// Deletes the folders when a signal ends the program. They can contain a copy of a key.
-    private final class SignalWatch: Sendable {
-        private let sources = Mutex<[any DispatchSourceSignal]>([])
-
-        func install() {
-            sources.withLock { sources in
-                guard sources.isEmpty else { return }
-                sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-                    signal(number, SIG_IGN)
-                    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                    source.setEventHandler {
-                        for path in TemporaryFolder.folders.withLock({ $0 }) {
-                            try? FileManager.default.removeItem(atPath: path)
-                        }
-                        _exit(128 + number)
-                    }
-                    source.activate()
-                    return source
+    private static func watchSignals() {
+        sources.withLock { sources in
+            guard sources.isEmpty else { return }
+            sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler {
+                    for path in folders.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+                    _exit(128 + number)
                 }
+                source.activate()
+                return source
             }
         }
     }

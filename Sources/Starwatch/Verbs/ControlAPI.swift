@@ -250,7 +250,9 @@ package struct ControlVerbs: Sendable {
         .post,
         "/api/v1/accounts/export",
         counts: .accountsChange,
-        taking: AccountExport.form,
+        taking: RequestForm<AccountExport>.body(#"{"did": "did:…"}, with "trial": true to change nothing"#) {
+            _ = try $0.account()
+        },
         onSocketOnly: "An account is exported",
         patience: .ofServer
     ) { try await $0.moves.export($1) }
@@ -260,7 +262,7 @@ package struct ControlVerbs: Sendable {
         .post,
         "/api/v1/accounts/import",
         counts: .accountsChange,
-        taking: AccountImport.form,
+        taking: RequestForm<AccountImport>.body(#"{"bundle": "…"}, with "trial": true to change nothing"#),
         onSocketOnly: "An account is imported",
         patience: .ofServer
     ) { try await $0.moves.take($1) }

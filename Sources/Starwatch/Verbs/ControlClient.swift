@@ -41,7 +41,7 @@ package struct ControlClient: AgentControl {
         guard let parts = try? verb.form.write(input) else { throw .unintelligible }
         let limit = timeout ?? verb.patience
         // A long wait must not hide an agent that is stopped. Who gives a time wants to wait for it.
-        if timeout == nil, limit > ControlAPI.Patience.usual.longestWait { try await probe() }
+        if timeout == nil, limit > .usual { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
         if let account { request.headers.append((ControlAPI.accountHeader, account.rawValue)) }
@@ -57,10 +57,10 @@ package struct ControlClient: AgentControl {
     /// Finds out whether the agent answers at all, whatever it answers.
     private func probe() async throws(ControlError) {
         var request = request(.get, "/-/healthy")
-        request.timeout = ControlAPI.Patience.usual.longestWait
+        request.timeout = .usual
         let exchange = try await client().exchange(request)
         if case .failure = exchange.result {
-            _ = try response(of: exchange, within: ControlAPI.Patience.usual.longestWait, isRead: true)
+            _ = try response(of: exchange, within: .usual, isRead: true)
         }
     }
 
@@ -157,15 +157,9 @@ package struct ControlClient: AgentControl {
 
 /// The time since the last piece of a stream.
 private final class Silence: Sendable {
-    private struct State {
-        var limit: Duration
-        var end: ContinuousClock.Instant
-        var exceeded: Duration?
-    }
+    private let state: Mutex<(limit: Duration, end: ContinuousClock.Instant, exceeded: Duration?)>
 
-    private let state: Mutex<State>
-
-    init(limit: Duration) { state = Mutex(State(limit: limit, end: .now + limit)) }
+    init(limit: Duration) { state = Mutex((limit: limit, end: .now + limit, exceeded: nil)) }
 
     /// The limit that was exceeded; `nil` while none was.
     var exceeded: Duration? { state.withLock(\.exceeded) }

@@ -9,7 +9,9 @@ package struct ControlRequest: Sendable {
     package var query: [(name: String, value: String)] = []
     package var body: [UInt8] = []
 
-    package init() {}
+    package init(arguments: [String] = [], query: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        (self.arguments, self.query, self.body) = (arguments, query, body)
+    }
 }
 
 /// The place of a verb's input in a request. The client writes it there, and the server reads it.
@@ -31,9 +33,7 @@ package struct RequestForm<Input: Sendable>: Sendable {
         otherwise sentence: String
     ) -> RequestForm {
         RequestForm {
-            var request = ControlRequest()
-            request.arguments = [write($0)]
-            return request
+            ControlRequest(arguments: [write($0)])
         } read: {
             guard let input = read($0.arguments[0]) else { throw ControlError(.invalid, sentence) }
             return input
@@ -46,9 +46,7 @@ package struct RequestForm<Input: Sendable>: Sendable {
     static func query(_ empty: Input, _ fields: [QueryField<Input>]) -> RequestForm {
         let names = fields.map(\.name)
         var form = RequestForm { input in
-            var request = ControlRequest()
-            request.query = fields.compactMap { field in field.write(input).map { (field.name, $0) } }
-            return request
+            ControlRequest(query: fields.compactMap { field in field.write(input).map { (field.name, $0) } })
         } read: { request in
             let parameters = try Parameters(request.query, allowing: names)
             var input = empty
@@ -84,9 +82,7 @@ extension RequestForm where Input: Codable {
     ///   - check: Throws if the body makes no sense.
     static func body(_ example: String, check: @escaping @Sendable (Input) throws -> Void = { _ in }) -> RequestForm {
         var form = RequestForm {
-            var request = ControlRequest()
-            request.body = Array(try ControlJSON.encode($0))
-            return request
+            ControlRequest(body: Array(try ControlJSON.encode($0)))
         } read: { request in
             guard let input = decoded(request.body) else {
                 throw ControlError(.invalid, "The body must be JSON of the form \(example).")
@@ -101,15 +97,11 @@ extension RequestForm where Input: Codable {
     /// `nil` for another body, and for one with more fields, because a mistyped field must not be ignored.
     private static func decoded(_ body: [UInt8]) -> Input? {
         guard let input = try? ControlJSON.decode(Input.self, from: body),
-            let given = try? ControlJSON.decode([String: AnyValue].self, from: body)
+            case .object(let given) = JSONTree(json: body)
         else { return nil }
         let fields = Mirror(reflecting: input).children.compactMap(\.label).map(ControlJSON.snake)
         return Set(given.keys).isSubset(of: fields) ? input : nil
     }
-}
-
-private struct AnyValue: Decodable {
-    init(from decoder: any Decoder) {}
 }
 
 /// A parameter of a query.
@@ -194,10 +186,8 @@ extension PollRun {
     static var form: RequestForm<PollRun> {
         let parameter = "unless_within"
         var form = RequestForm<PollRun> { run in
-            var request = ControlRequest()
-            request.arguments = [run.name]
-            if let within = run.unlessWithin { request.query = [(parameter, "\(within.components.seconds)")] }
-            return request
+            let query = run.unlessWithin.map { [(name: parameter, value: "\($0.components.seconds)")] }
+            return ControlRequest(arguments: [run.name], query: query ?? [])
         } read: { request in
             let seconds = try Parameters(request.query, allowing: [parameter]).number(parameter)
             if let seconds, !(1...longestWithin).contains(seconds) {
@@ -213,9 +203,7 @@ extension PollRun {
 extension ChosenAction {
     static var form: RequestForm<ChosenAction> {
         RequestForm { chosen in
-            var request = ControlRequest()
-            request.arguments = [chosen.notification, chosen.action.rawValue]
-            return request
+            ControlRequest(arguments: [chosen.notification, chosen.action.rawValue])
         } read: { request in
             guard let action = NotificationAction(rawValue: request.arguments[1]) else {
                 let names = NotificationAction.allCases.map(\.rawValue).joined(separator: ", ")
@@ -223,18 +211,6 @@ extension ChosenAction {
             }
             return ChosenAction(action, on: request.arguments[0])
         }
-    }
-}
-
-extension AccountExport {
-    static var form: RequestForm<AccountExport> {
-        .body(#"{"did": "did:…"}, with "trial": true to change nothing"#) { _ = try $0.account() }
-    }
-}
-
-extension AccountImport {
-    static var form: RequestForm<AccountImport> {
-        .body(#"{"bundle": "…"}, with "trial": true to change nothing"#)
     }
 }
 

@@ -39,12 +39,12 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
         counts operation: ControlOperation? = .read,
         taking form: RequestForm<Input>,
         onSocketOnly: String? = nil,
-        patience: ControlAPI.Patience? = nil,
+        patience: Duration? = nil,
         work: @escaping @Sendable (AgentTopics, Input) async throws -> Answer
     ) {
         (httpMethod, self.path, self.operation, self.form) = (method, path, operation, form)
         (self.onSocketOnly, self.work) = (onSocketOnly, work)
-        self.patience = (patience ?? (method == .get ? .usual : .ofWrites)).longestWait
+        self.patience = patience ?? (method == .get ? .usual : .ofWrites)
     }
 }
 
@@ -53,7 +53,7 @@ extension Verb where Input == Void {
         _ method: HTTPRequest.Method,
         _ path: String,
         counts operation: ControlOperation? = .read,
-        patience: ControlAPI.Patience? = nil,
+        patience: Duration? = nil,
         work: @escaping @Sendable (AgentTopics) async throws -> Answer
     ) {
         self.init(method, path, counts: operation, taking: .none, patience: patience) { topics, _ in
@@ -62,26 +62,20 @@ extension Verb where Input == Void {
     }
 }
 
-extension ControlAPI {
-    /// The longest waits for an answer.
-    struct Patience: Sendable {
-        let longestWait: Duration
-
-        /// Most verbs take less than a second.
-        static let usual = Patience(longestWait: .seconds(10))
-        /// The server or a sink must answer too.
-        static let ofServer = Patience(longestWait: .seconds(120))
-        /// A sink must answer to one notification after the other, each within its time limit.
-        static let ofSinkTest = Patience(
-            longestWait: SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
-        )
-        /// Work in progress must end first, or many rows change.
-        static let ofWrites = Patience(longestWait: .seconds(60))
-        /// A cycle ends after 10 minutes by default, and delivery follows.
-        static let ofCycle = Patience(longestWait: .seconds(900))
-        /// Every row is read or rewritten.
-        static let ofWholeDatabase = Patience(longestWait: .seconds(900))
-    }
+/// The longest waits for an answer.
+extension Duration {
+    /// Most verbs take less than a second.
+    static let usual = Duration.seconds(10)
+    /// The server or a sink must answer too.
+    static let ofServer = Duration.seconds(120)
+    /// A sink must answer to one notification after the other, each within its time limit.
+    static let ofSinkTest = SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
+    /// Work in progress must end first, or many rows change.
+    static let ofWrites = Duration.seconds(60)
+    /// A cycle ends after 10 minutes by default, and delivery follows.
+    static let ofCycle = Duration.seconds(900)
+    /// Every row is read or rewritten.
+    static let ofWholeDatabase = Duration.seconds(900)
 }
 
 /// Any verb, for lists of them.
@@ -167,7 +161,7 @@ extension AgentTopics: ServedAgent {
             }
         }
         guard let word = verb.journalWord else { return try await work() }
-        let target = JournalTarget.text(try? verb.form.write(input))
+        let target = (try? verb.form.write(input))?.journalTarget
         do throws(ControlError) {
             let answer = try await work()
             await process.journal.note(word, target, by: caller, failure: nil)

@@ -90,7 +90,7 @@ struct Surroundings {
     /// The sinks whose file has no folder.
     private var folders: [(path: String, message: String)] {
         configuration.options.delivery.sinks.enumerated().flatMap { index, sink in
-            sink.values(of: .output).filter { !SinkReach.hasFolder($0.value.text ?? "") }.map {
+            sink.values(of: .output).filter { !Reach.hasFolder($0.value.text ?? "") }.map {
                 (
                     "delivery.sinks[\(index)].\($0.key)",
                     "is in a folder that does not exist; create it for the agent's user."

@@ -121,7 +121,7 @@ struct Doctor {
         {
             return Finding(area, .problem, problem)
         }
-        let reach = await SinkReach.of(sink)
+        let reach = await Reach.of(sink)
         if let failure = reach.failure { return Finding(area, .problem, failure.sentence) }
         if let finding = running?.sink(sink.name) { return finding }
         if reach == .ofAccounts {

@@ -42,9 +42,8 @@ struct ServerFindings {
     }
 
     /// The findings of a trial that had no token. The polls are those that the running agent tried.
-    private func tokenless(_ reach: Trial.Reach) -> [Finding] {
-        var failure: FailureReason?
-        if case .failed(let reason) = reach { failure = reason }
+    private func tokenless(_ reach: Reach) -> [Finding] {
+        let failure = reach.failure?.reason
         if let failure, Step(failure) != .server { return network(failure) }
         return network(failure) + [clock, token].compactMap { $0 } + reports.map(poll)
     }

@@ -28,6 +28,15 @@ package enum JSONTree: Sendable, Hashable {
         }
     }
 
+    /// The value of a number; `nil` for all others.
+    package var double: Double? {
+        switch self {
+        case .number(let value): Double(value)
+        case .decimal(let value): value
+        case .null, .flag, .text, .list, .object: nil
+        }
+    }
+
     /// Whether the value is `null`, blank text, or a list or object of empty values. Numbers and flags are never empty.
     var isEmpty: Bool {
         switch self {

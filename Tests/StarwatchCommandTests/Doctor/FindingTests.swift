@@ -22,7 +22,7 @@ import Testing
     }
 
     /// A trial without the token, which asks no poll.
-    private func reach(_ reach: Trial.Reach) -> Trial.Polls {
+    private func reach(_ reach: Reach) -> Trial.Polls {
         var trial = trial("skipped", FailureReason(.noToken))
         trial.reach = reach
         return trial
@@ -120,7 +120,8 @@ import Testing
                 "dns ok", "connection ok", "tls ok", "server ok", "token skipped", "poll p skipped",
             ]
         )
-        #expect(states(reach(.failed(FailureReason(.connect)))) == states(trial("failed", FailureReason(.connect))))
+        let unreached = reach(.failed(SinkFailure("It cannot be reached.", .connect)))
+        #expect(states(unreached) == states(trial("failed", FailureReason(.connect))))
         #expect(states(trial("unchanged"), auth: .none).suffix(2) == ["token ok", "poll p ok"])
     }
 

@@ -140,7 +140,7 @@ extension HeldDeliveryTests {
                     times: times
                 )
             },
-            options: .init(delivery: bench.options.delivery, maxRetries: bench.options.outbox.maxRetries),
+            options: bench.options,
             account: bench.agent.runtime.account
         )
     }

@@ -158,7 +158,9 @@ import Testing
             let service = DigestService(
                 digests: [digest],
                 sinks: bench.slots,
-                tools: former.tools,
+                fetcher: former.fetcher,
+                writer: former.writer,
+                locale: former.locale,
                 account: bench.agent.runtime.account
             )
             _ = await service.pass()

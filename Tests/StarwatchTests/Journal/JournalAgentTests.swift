@@ -40,7 +40,7 @@ struct JournalAgentTests {
     @Test("names no account, no project and no key")
     func targets() throws {
         func target<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) throws -> String? {
-            JournalTarget.text(try verb.form.write(input))
+            try verb.form.write(input).journalTarget
         }
         let did = "did:ethr:0x00000000000000000000000000000000000000aa"
         #expect(try target(ControlAPI.eraseIdentity, IdentityRemoval(did: did)) == "did=…")
@@ -74,9 +74,7 @@ struct JournalAgentTests {
         ] as [(String, String?)]
     )
     func values(_ body: String, _ target: String?) {
-        var request = ControlRequest()
-        request.body = Array(body.utf8)
-        #expect(JournalTarget.text(request) == target)
+        #expect(ControlRequest(body: Array(body.utf8)).journalTarget == target)
     }
 
     @Test("covers every verb that changes something")

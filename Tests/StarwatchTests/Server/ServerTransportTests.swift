@@ -59,7 +59,7 @@ import Testing
         options.delivery.sinks[0]["ca_file"] = .text(try folder.write("no certificate", to: "ca.pem"))
         let error = await #expect(throws: AgentError.self) { try await Agent.check(options) }
         #expect(error?.message.hasPrefix("delivery.sinks.hook.ca_file contains no PEM certificate") == true)
-        let failure = await SinkReach.of(options.delivery.sinks[0]).failure
+        let failure = await Reach.of(options.delivery.sinks[0]).failure
         #expect(failure?.sentence.contains("delivery.sinks.hook.ca_file") == true)
     }
 

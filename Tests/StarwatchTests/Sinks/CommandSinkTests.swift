@@ -49,7 +49,7 @@ import Testing
         let kept = ["PATH", "HOME", "LANG", "LC_ALL", "LC_TIME", "TZ", "TMPDIR", "USER", "LOGNAME"]
         let others = ["AWS_SECRET_ACCESS_KEY", "CREDENTIALS_DIRECTORY", "LD_PRELOAD", "PATHS", "XLC_ALL", "home"]
         let all = Dictionary(uniqueKeysWithValues: (kept + others).map { ($0, "x") })
-        #expect(Set(CommandEnvironment.inherited(from: all).keys) == Set(kept))
+        #expect(Set(CommandSink.inherited(from: all).keys) == Set(kept))
 
         let output = folder.path("variables")
         #expect(await sink(script(#"env > "$1""#) + [output]).deliver(.sample()) == .ok)

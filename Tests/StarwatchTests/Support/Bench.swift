@@ -136,7 +136,7 @@ final class Bench {
         dispatcher = DispatchService(
             polls: agent.runtime.polls,
             sinks: slots,
-            options: .init(delivery: agent.options.delivery, maxRetries: agent.options.outbox.maxRetries),
+            options: agent.options,
             account: agent.runtime.account
         )
     }

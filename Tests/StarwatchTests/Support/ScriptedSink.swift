@@ -58,12 +58,8 @@ final class ScriptedSink: NotificationSink {
     }
 
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        state.withLock { $0.dueSince.append(dueSince) }
-        return await deliver(notification)
-    }
-
-    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let action = state.withLock { state in
+            state.dueSince.append(dueSince)
             state.seen.append(notification)
             return state.before
         }

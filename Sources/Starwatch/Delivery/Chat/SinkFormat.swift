@@ -74,7 +74,7 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
     /// A chat, which gets the text, names and links of a notification.
     init(chat name: String, _ change: (inout SinkFormat) -> Void) {
         self.init(name, change)
-        wait = { ChatWait.read($0, now: $1) }
+        wait = { Self.chatWait($0, now: $1) }
         access = [needsRoom ? SinkAddress.Part.room : nil, needsToken ? .secret : nil].compactMap(\.self)
         if needsToken { limits = { _ in .secret } }
     }
@@ -118,6 +118,14 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
     ///
     /// - Throws: ``SinkFailure`` if the file cannot be read, or has no good address.
     func address(in file: SecretFile) throws(SinkFailure) -> String {
-        try SinkURL.read(file) { SinkURL.isGood($0) && problem(ofURL: $0) == nil }
+        var file = file
+        guard let bytes = try? file.read() else {
+            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
+        }
+        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
+        guard SinkURL.isGood(url), problem(ofURL: url) == nil else {
+            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
+        }
+        return url
     }
 }

@@ -33,17 +33,17 @@ package struct MailSink: AddressedSink {
     ) throws(AgentError) {
         name = sink.name
         let address = sink["url"]?.text ?? ""
-        if let problem = MailURL.problem(address) {
+        if let problem = Self.problem(ofServer: address) {
             throw AgentError(.configuration, "delivery.sinks.\(name).url \(problem)")
         }
-        let server = MailURL.complete(address)
+        let server = Self.complete(address)
         sender = try Self.address(sink["from"]?.text ?? "", "delivery.sinks.\(name).from")
         // libcurl says hello by the name after the host. Many servers refuse a name without a dot, as machines have.
         url = "\(server)/\(sender.domain)"
         // A machine's own server often has a certificate that nobody signed. Who names one wants encryption. A proxy is another
         // machine.
         demandsTLS =
-            MailURL.isEncrypted(server) || !MailURL.isLoopback(server) || sink["ca_file"] != nil
+            Self.isEncrypted(server) || !Self.isLoopback(server) || sink["ca_file"] != nil
             || sink["proxy"] != nil
         receivers = []
         for text in sink["to"]?.list ?? [] { receivers.append(try Self.address(text, "delivery.sinks.\(name).to")) }
@@ -55,10 +55,6 @@ package struct MailSink: AddressedSink {
         do throws(MailAddressError) { return try MailAddress(parsing: text) } catch {
             throw AgentError(.configuration, "\(setting) \(error)")
         }
-    }
-
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        await deliver(notification, dueSince: nil)
     }
 
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
@@ -103,7 +99,7 @@ extension MailSink: ConfiguredSink {
     package static let kind = "email"
     package static let settings =
         [
-            SinkSetting("url", .word(MailURL.problem), "smtps://, or smtp:// with STARTTLS", isNeeded: true),
+            SinkSetting("url", .word(problem(ofServer:)), "smtps://, or smtp:// with STARTTLS", isNeeded: true),
             SinkSetting(
                 "from",
                 .word(MailAddress.problem(of:)),
@@ -158,16 +154,16 @@ extension MailSink: ConfiguredSink {
     }
 
     /// Connects to a mail server and logs in, if this user can read the password.
-    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> SinkReach {
+    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> Reach {
         let secret = sink["password_file"]?.text.map {
             SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file", holding: .line)
         }
         let password = secret.flatMap { file in (try? file.bytes()).map { _ in SinkSecret.file(file) } }
         do {
-            let http = try SinkReach.client(of: sink)
+            let http = try Reach.client(of: sink)
             defer { http.shutdown() }
             let result = await (try MailSink(sink, password: password, http: http)).greet()
-            return result.failure.map(SinkReach.failed) ?? .ready
+            return result.failure.map(Reach.failed) ?? .ready
         } catch let error as AgentError {
             return .failed(SinkFailure(error.message, .invalidRequest))
         } catch { return .failed(error as? SinkFailure ?? SinkFailure("\(error)", .invalidRequest)) }

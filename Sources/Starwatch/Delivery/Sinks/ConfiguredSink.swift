@@ -13,7 +13,7 @@ package protocol ConfiguredSink: SinkKind {
     static func address(of sink: SinkOptions) throws(SinkFailure) -> String?
 
     /// Tries to reach the destination, within a limit.
-    static func reach(_ sink: SinkOptions, within limit: Duration) async -> SinkReach
+    static func reach(_ sink: SinkOptions, within limit: Duration) async -> Reach
 }
 
 extension ConfiguredSink {
@@ -21,11 +21,13 @@ extension ConfiguredSink {
 
     package static func address(of sink: SinkOptions) throws(SinkFailure) -> String? { nil }
 
-    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> SinkReach {
-        if let failure = SinkReach.problem(of: sink) { return .failed(failure) }
+    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> Reach {
+        if let failure = Reach.problem(of: sink) { return .failed(failure) }
         do throws(SinkFailure) {
             guard let url = try address(of: sink) else { return .ready }
-            return await SinkReach.answer(of: url, sink, within: limit)
+            let http = try Reach.client(of: sink)
+            defer { http.shutdown() }
+            return await Reach.answer(of: url, by: http, within: limit)
         } catch { return .failed(error) }
     }
 

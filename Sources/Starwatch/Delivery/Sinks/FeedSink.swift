@@ -5,7 +5,9 @@ package struct FeedSink: NotificationSink {
     package let name: String
     let append: @Sendable (OutgoingNotification) async -> SinkResult
 
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult { await append(notification) }
+    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+        await append(notification)
+    }
 }
 
 extension FeedSink: ConfiguredSink {

@@ -32,7 +32,7 @@ package final class FileSink: NotificationSink {
         self.queue = BlockingQueue(label: "starwatch.sink.\(name)")
     }
 
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         await queue.run { self.append(notification) }
     }
 

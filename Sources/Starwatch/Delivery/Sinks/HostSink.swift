@@ -77,7 +77,7 @@ struct HostSinkAdapter: NotificationSink {
 
     var name: String { sink.name }
 
-    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         let limit = min(sink.timeout, Self.longest)
         let result = await TimeLimit.run(within: limit, on: time, late: SinkResult.timeout) {
             await hand(over: notification)

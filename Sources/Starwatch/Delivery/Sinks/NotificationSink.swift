@@ -9,8 +9,6 @@ package protocol NotificationSink: Sendable {
     /// Delivers one notification. The same `id` can come again after a crash or a failure, with the same content.
     ///
     /// If the task is cancelled, the answer is ``SinkAnswer/unavailable``.
-    func deliver(_ notification: OutgoingNotification) async -> SinkResult
-    /// Delivers one notification likewise, by a sink that tells when it was sent.
     ///
     /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
@@ -19,8 +17,8 @@ package protocol NotificationSink: Sendable {
 extension NotificationSink {
     package var takesBack: Bool { false }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        await deliver(notification)
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await deliver(notification, dueSince: nil)
     }
 }
 
@@ -72,22 +70,16 @@ package struct SinkResult: Sendable, Equatable {
         answer: .timeout,
         failure: SinkFailure("The sink did not answer in time.", .timeout)
     )
-    package static let gone = SinkResult(
-        answer: .gone,
-        failure: SinkFailure(
-            "The sink wants no more notifications; it is off until a reload.",
-            FailureReason(status: 410)
-        )
-    )
+    package static let gone = gone("The sink wants no more notifications; it is off until a reload.")
 
     /// The answer 410 Gone to the address of one of many accounts.
-    static let addressGone = SinkResult(
-        answer: .gone,
-        failure: SinkFailure(
-            "The address of the account wants no more notifications; it is off until it is added again.",
-            FailureReason(status: 410)
-        )
+    static let addressGone = gone(
+        "The address of the account wants no more notifications; it is off until it is added again."
     )
+
+    private static func gone(_ sentence: String) -> SinkResult {
+        SinkResult(answer: .gone, failure: SinkFailure(sentence, FailureReason(status: 410)))
+    }
 
     package static func rejected(_ failure: SinkFailure) -> SinkResult {
         SinkResult(answer: .rejected, failure: failure)

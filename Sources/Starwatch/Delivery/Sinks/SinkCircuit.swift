@@ -58,18 +58,18 @@ struct SinkCircuit {
         return circuit.state == .closed ? next.map { .backoff(until: $0) } : .circuit(until: next)
     }
 
-    mutating func admit(at now: Timestamp) -> SinkSlot.Admission {
+    mutating func admit(at now: Timestamp) -> (waitUntil: Timestamp?, changed: CircuitState?) {
         // The wait never exceeds the requested length, so a clock that was set back does not prolong it.
         if let requested = requestedWait, requested.until > now {
             let until = min(requested.until, now + requested.wait)
             requestedWait?.until = until
-            return SinkSlot.Admission(waitUntil: until)
+            return (until, nil)
         }
         return switch circuit.admit(at: now) {
-        case .allowed: SinkSlot.Admission()
-        case .probe: SinkSlot.Admission(changed: .halfOpen)
-        case .wait(let until): SinkSlot.Admission(waitUntil: until)
-        case .probing: SinkSlot.Admission(waitUntil: now + .seconds(1))
+        case .allowed: (nil, nil)
+        case .probe: (nil, .halfOpen)
+        case .wait(let until): (until, nil)
+        case .probing: (now + .seconds(1), nil)
         }
     }
 

@@ -66,18 +66,16 @@ package struct SinkFactory {
     /// The client of a sink that sends requests. It notes when the sink's certificate expires, unless the receivers are those of
     /// accounts, each with its own.
     func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
-        let client = try trustingClient(of: sink)
+        var client = http
+        if let trust = try sink.trust(secrets) {
+            // One with its own trust anchors, and one for mails, ends with the sink.
+            do throws(HTTPError) { client = try HTTPClient(options: trust, time: time) } catch {
+                throw AgentError(.configuration, error.description)
+            }
+        }
         if sink.isOfAccounts { return client }
         return WatchedTransport(client) { [certificates, owner = CertificateOwner.sink(sink.name)] expiry in
             certificates?.show(expiry, of: owner)
-        }
-    }
-
-    /// One with its own trust anchors, and one for mails, ends with the sink.
-    private func trustingClient(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
-        guard let trust = try sink.trust(secrets) else { return http }
-        do { return try HTTPClient(options: trust, time: time) } catch {
-            throw AgentError(.configuration, error.description)
         }
     }
 }

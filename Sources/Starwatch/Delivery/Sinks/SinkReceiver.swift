@@ -8,7 +8,8 @@ struct SinkReceiver: Sendable {
     let slot: SinkSlot
     /// The sink with the account's address.
     let sink: any NotificationSink
-    private let account: DID
+    /// `nil` for a test without an account.
+    private let account: DID?
     /// The account's address; `nil` if the configuration has it.
     let address: SinkAddress?
     /// The host of the account's address, whose circuit counts; empty if the configuration has the address.
@@ -18,22 +19,27 @@ struct SinkReceiver: Sendable {
     var isDisabled: Bool { slot.isDisabled }
 
     /// The reason why it is not tried at `now`; `nil` if it is.
-    func pause(at now: Timestamp) -> SinkPause? { slot.pause(at: now, of: host) }
+    func pause(at now: Timestamp) -> SinkPause? { circuit.pause(at: now) }
+
+    /// The circuit of its host.
+    var circuit: SinkCircuit { slot.withHosts { $0[host] } }
 
     /// The end of the wait that its address asked for; `nil` if there is none.
-    func wait(at now: Timestamp) -> Timestamp? { own.flatMap { slot.wait(of: $0, at: now) } }
+    func wait(at now: Timestamp) -> Timestamp? { own.flatMap { own in slot.withHosts { $0.wait(of: own, at: now) } } }
 
     /// Keeps the wait that its address asked for.
     func keepWait(until: Timestamp, now: Timestamp) {
-        if let own { slot.keepWait(of: own, until: until, now: now) }
+        if let own { slot.withHosts { $0.keepWait(of: own, until: until, now: now) } }
     }
 
     /// Ends the waits of its address and of its host.
     ///
     /// - Returns: The end of the longer one; `nil` if there was none.
-    func clearWaits() -> Timestamp? { slot.clearWaits(of: host, own) }
+    func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, own) } }
 
-    private var own: AccountAddress? { address.map { AccountAddress(account: account, address: $0) } }
+    private var own: AccountAddress? {
+        account.flatMap { account in address.map { AccountAddress(account: account, address: $0) } }
+    }
 
     /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
@@ -46,9 +52,9 @@ struct SinkReceiver: Sendable {
         return gone
     }
 
-    private init(_ slot: SinkSlot, of account: DID) {
+    init(_ slot: SinkSlot, of account: DID? = nil) {
         (self.slot, self.account) = (slot, account)
-        sink = slot.addressed?.sink(of: account, at: SinkAddress()) ?? slot.sink
+        sink = account.flatMap { slot.addressed?.sink(of: $0, at: SinkAddress()) } ?? slot.sink
         (address, host) = (nil, "")
     }
 
@@ -78,7 +84,7 @@ private struct UnusableSink: NotificationSink {
     let name: String
     let isReadable: Bool
 
-    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         let why = isReadable ? "is not one that the sink takes" : "does not open"
         return .unavailable(SinkFailure("The stored address of the account \(why); add it again.", .tokenFile))
     }
@@ -100,7 +106,7 @@ enum SinkSecret: Sendable {
     }
 }
 
-/// Rules of the URLs of sinks.
+/// Rules of the URLs of sinks that send requests.
 enum SinkURL {
     /// Whether requests can go to an address: over TLS or to this machine, without credentials in it.
     static func isGood(_ url: String) -> Bool {
@@ -109,24 +115,6 @@ enum SinkURL {
         else { return false }
         let scheme = parts.scheme?.lowercased()
         return scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)
-    }
-
-    /// Reads the address in a file, which can change after the start.
-    ///
-    /// - Throws: ``SinkFailure`` if the file cannot be read, or has no address that `accepts` takes.
-    static func read(
-        _ file: SecretFile,
-        accepts: (String) -> Bool = { SinkURL.isGood($0) }
-    ) throws(SinkFailure) -> String {
-        var file = file
-        guard let bytes = try? file.read() else {
-            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
-        }
-        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
-        guard accepts(url) else {
-            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
-        }
-        return url
     }
 
     /// The scheme, host and port of a URL.

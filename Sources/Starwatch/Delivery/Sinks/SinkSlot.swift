@@ -26,14 +26,6 @@ package final class SinkSlot: Sendable {
     let deliveries: DeliverySlots?
     private let hosts: Mutex<SinkHosts>
 
-    /// Response to ``SinkSlot/admit(at:to:)``.
-    package struct Admission: Sendable, Hashable {
-        /// End of the wait; `nil` if the sink can be tried now.
-        package var waitUntil: Timestamp?
-        /// The circuit's new state, if this call changed it.
-        package var changed: CircuitState?
-    }
-
     init(
         sink: any NotificationSink,
         label: ConfiguredName,
@@ -90,42 +82,22 @@ package final class SinkSlot: Sendable {
 
     package var circuitState: CircuitState { hosts.withLock(\.whole.state) }
 
-    func standing(of host: String) -> HostStanding { hosts.withLock { $0[host].standing } }
-
     /// The number of hosts whose circuit is not closed.
     var hostsDown: Int { hosts.withLock(\.down) }
-
-    /// Reason why the last attempt at a host failed; `nil` if it succeeded, or before the first one.
-    func lastReason(of host: String) -> FailureReason? { hosts.withLock { $0[host].lastReason } }
 
     /// The reason why the sink is not tried at `now`; `nil` if it is. Starts no probe.
     package func pause(at now: Timestamp) -> SinkPause? { hosts.withLock(\.whole).pause(at: now) }
 
-    /// The same for a host.
-    func pause(at now: Timestamp, of host: String) -> SinkPause? { hosts.withLock { $0[host].pause(at: now) } }
-
-    /// The end of the wait of one receiver; `nil` if it has none.
-    func wait(of receiver: AccountAddress, at now: Timestamp) -> Timestamp? {
-        hosts.withLock { $0.wait(of: receiver, at: now) }
-    }
-
-    func keepWait(of receiver: AccountAddress, until: Timestamp, now: Timestamp) {
-        hosts.withLock { $0.keepWait(of: receiver, until: until, now: now) }
-    }
-
-    /// Ends the wait of a host, and that of one receiver.
-    ///
-    /// - Returns: The end of the longer one; `nil` if there was none.
-    func clearWaits(of host: String = "", _ receiver: AccountAddress? = nil) -> Timestamp? {
-        hosts.withLock { $0.clearWaits(of: host, receiver) }
-    }
+    /// Reads or changes what is known of the hosts.
+    func withHosts<Value: Sendable>(_ body: (inout SinkHosts) -> Value) -> Value { hosts.withLock { body(&$0) } }
 
     // MARK: - Attempts
 
     /// Requests permission to try the sink.
     ///
     /// - Parameter host: The host of the account's address; empty if the configuration has the address.
-    package func admit(at now: Timestamp, to host: String = "") -> Admission {
+    /// - Returns: The end of the wait, `nil` if the sink can be tried now; and the circuit's new state, if this call changed it.
+    package func admit(at now: Timestamp, to host: String = "") -> (waitUntil: Timestamp?, changed: CircuitState?) {
         hosts.withLock { $0[host].admit(at: now) }
     }
 

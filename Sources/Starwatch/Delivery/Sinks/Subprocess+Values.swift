@@ -39,8 +39,7 @@ extension InputProtocol where Self == FileDescriptorInput {
     }
 }
 
-/// The environment of the programs that the agent starts.
-enum CommandEnvironment {
+extension CommandSink {
     private static let names: Set<String> = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "LOGNAME"]
 
     /// Returns the variables that a program inherits. Others can be secrets of the agent's surroundings.
@@ -52,7 +51,7 @@ enum CommandEnvironment {
 extension Subprocess.Environment {
     /// The environment of the programs that the agent starts.
     static var limited: Self {
-        let variables = CommandEnvironment.inherited(from: ProcessInfo.processInfo.environment)
+        let variables = CommandSink.inherited(from: ProcessInfo.processInfo.environment)
         return .custom(Dictionary(uniqueKeysWithValues: variables.map { (Key(stringLiteral: $0.key), $0.value) }))
     }
 }

@@ -1,23 +1,21 @@
 import StarwatchCore
 
-/// The object of an action in the journal, made from its request, without personal data.
-///
-/// Names, numbers and switches are kept. Of every other text, which can be an account, a project or a key, only that it
-/// was given.
-enum JournalTarget {
+extension ControlRequest {
     /// The most numbers of a list that are written.
     private static let longestList = 20
     /// The fields whose texts are words or names of the configuration.
     private static let plainFields: Set<String> = ["kind", "operation", "poll", "state"]
 
-    /// - Returns: `nil` for a request without an object.
-    static func text(_ request: ControlRequest?) -> String? {
-        guard let request else { return nil }
-        var parts = request.arguments.map { word($0) }
-        parts += request.query.map { "\($0.name)=\(word($0.value))" }
-        if case .object(let body) = JSONTree(json: request.body) {
+    /// The object of the action in the journal, without personal data; `nil` for a request without an object.
+    ///
+    /// Names, numbers and switches are kept. Of every other text, which can be an account, a project or a key, only that it
+    /// was given.
+    var journalTarget: String? {
+        var parts = arguments.map { Self.word($0) }
+        parts += query.map { "\($0.name)=\(Self.word($0.value))" }
+        if case .object(let body) = JSONTree(json: body) {
             parts += body.sorted { $0.key < $1.key }.map {
-                "\($0.key)=\(text($0.value, isPlain: plainFields.contains($0.key)))"
+                "\($0.key)=\(Self.text($0.value, isPlain: Self.plainFields.contains($0.key)))"
             }
         }
         return parts.isEmpty ? nil : parts.joined(separator: " ")

@@ -2,8 +2,8 @@ import Foundation
 import StarwatchCore
 import StarwatchTransport
 
-/// A check whether the destination of a sink is there. It delivers nothing.
-package enum SinkReach: Sendable, Hashable {
+/// A check whether a server or the destination of a sink is there. It delivers nothing.
+package enum Reach: Sendable, Hashable {
     /// The folder or program is there, or the sink needs none.
     case ready
     /// The server answered a GET request with this status.
@@ -21,7 +21,7 @@ package enum SinkReach: Sendable, Hashable {
     /// can show whether it is accepted.
     ///
     /// - Parameter limit: The longest time for its answer.
-    package static func of(_ sink: SinkOptions, within limit: Duration = timeout) async -> SinkReach {
+    package static func of(_ sink: SinkOptions, within limit: Duration = timeout) async -> Reach {
         if sink.isOfAccounts { return .ofAccounts }
         return await sink.configured?.reach(sink, within: limit) ?? .ready
     }
@@ -63,10 +63,8 @@ package enum SinkReach: Sendable, Hashable {
         } catch { throw SinkFailure(error.description, error.cause) }
     }
 
-    static func answer(of url: String, _ sink: SinkOptions, within limit: Duration) async -> SinkReach {
-        let http: HTTPClient
-        do throws(SinkFailure) { http = try client(of: sink) } catch { return .failed(error) }
-        defer { http.shutdown() }
+    /// Sends a GET request.
+    static func answer(of url: String, by http: any HTTPTransport, within limit: Duration) async -> Reach {
         let request = HTTPRequest(
             url: url,
             headers: [("User-Agent", AgentVersion.userAgent)],

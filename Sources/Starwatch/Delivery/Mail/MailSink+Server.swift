@@ -1,10 +1,10 @@
 import Foundation
 import StarwatchCore
 
-/// Rules of the addresses of mail servers.
-package enum MailURL {
+// Rules of the addresses of mail servers.
+extension MailSink {
     /// Returns what is wrong with an address, or `nil`.
-    package static func problem(_ text: String) -> String? {
+    static func problem(ofServer text: String) -> String? {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             let host = parts.host, !host.isEmpty, ["smtp", "smtps"].contains(scheme)
         else {
