@@ -17,10 +17,10 @@ struct CheckCommand: AsyncParsableCommand {
 
         With --render, also prints what each webhook would send for an example notification, with the text of its body_file.
         """,
-        examples: "starwatch check",
-        "starwatch check --strict starwatch.yaml",
-        "starwatch check --render",
-        "starwatch check --json"
+        examples: [
+            "starwatch check", "starwatch check --strict starwatch.yaml", "starwatch check --render",
+            "starwatch check --json",
+        ]
     )
 
     @Argument(

@@ -2,18 +2,27 @@ import ArgumentParser
 import Starwatch
 import StarwatchCore
 
-struct PollCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        "poll",
-        "Run one poll cycle now, with delivery and acknowledgement.",
-        """
-        Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
-        cycle was skipped, and 1 when it failed.
-        """,
-        waiting: ControlAPI.runPoll.patience,
-        examples: "starwatch poll starred_projects",
-        "starwatch poll starred_projects --unless-within 1h"
-    )
+struct PollArguments: ParsableArguments, Questions {
+    static let questions = [
+        Question<PollArguments>(
+            ControlAPI.runPoll,
+            CommandConfiguration(
+                "poll",
+                "Run one poll cycle now, with delivery and acknowledgement.",
+                """
+                Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
+                cycle was skipped, and 1 when it failed.
+                """,
+                waiting: ControlAPI.runPoll.patience,
+                examples: ["starwatch poll starred_projects", "starwatch poll starred_projects --unless-within 1h"]
+            ),
+            taking: { PollRun($0.name, unlessWithin: try $0.recent()) },
+            then: { report, _, arguments in
+                let isGood = !["failed", "cancelled"].contains(report.outcome)
+                try arguments.print(report, isGood: isGood, PollReportText.line)
+            }
+        )
+    ]
 
     @Argument(help: "The poll's name.", completion: NameCompletion.polls)
     var name: String
@@ -23,14 +32,6 @@ struct PollCommand: AsyncParsableCommand {
         help: ArgumentHelp("Do nothing if the last success is younger than this, such as 1h.", valueName: "time")
     )
     var unlessWithin: String?
-
-    @OptionGroup var arguments: AgentArguments
-
-    func run() async throws {
-        let report = try await arguments.ask(ControlAPI.runPoll, PollRun(name, unlessWithin: try recent()))
-        let isGood = !["failed", "cancelled"].contains(report.outcome)
-        try arguments.print(report, isGood: isGood, PollReportText.line)
-    }
 
     private func recent() throws -> Duration? {
         let possible = Duration.seconds(1)...Duration.seconds(365 * 86_400)

@@ -20,7 +20,7 @@ enum WebConfigurationTable {
         Entry("cert_file", \.certificateFile, as: .file().needed("needs cert_file; add it."))
         Entry("key_file", \.keyFile, as: .secretFile(.text).needed("needs key_file; add it."))
         Entry("client_ca_file", \.clientCAFile, as: .file())
-        Entry("client_auth_type", \.clientCertificates, as: clientCertificates)
+        Entry("client_auth_type", \.clientCertificates, as: .choice(aliases: formerTypes))
         Entry("client_allowed_sans", \.allowedClientNames, as: .list)
         Entry("min_version", \.minimumVersion, as: tlsVersion)
         Entry("max_version", \.maximumVersion, as: tlsVersion)
@@ -56,13 +56,8 @@ enum WebConfigurationTable {
 
     // MARK: - Rules
 
-    private static var clientCertificates: Rule<WebConfiguration.ClientCertificates> {
-        let known = Rule<WebConfiguration.ClientCertificates>.choice()
-        return Rule(print: known.print) { field in
-            // The format's former name of the type.
-            field.text == "RequireClientCert" ? .requireAny : known.read(field)
-        }
-    }
+    /// The format's former name of a type.
+    private static let formerTypes = ["RequireClientCert": WebConfiguration.ClientCertificates.requireAny.rawValue]
 
     private static var tlsVersion: Rule<WebConfiguration.Version> {
         let known = Rule<WebConfiguration.Version>.choice()

@@ -98,7 +98,11 @@ enum IdentityText {
             + "changes of the time between are not announced."
     }
 
-    static func erasure(_ report: IdentityErasureReport) -> String { erasure(report, of: "identity") }
+    static func kinds(_ choice: KindListing) -> String {
+        choice.optedOut.isEmpty
+            ? "The identity is opted out of no kind."
+            : "The identity is opted out of \(choice.optedOut.map(\.rawValue).joined(separator: ", "))."
+    }
 
     /// - Parameter noun: The word for what was erased.
     static func erasure(_ report: IdentityErasureReport, of noun: String) -> String {
