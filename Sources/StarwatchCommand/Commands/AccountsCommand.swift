@@ -102,24 +102,20 @@ struct AccountsCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: ParsableArguments, Questions {
-        static let questions = [
-            Question<List>(
-                ControlAPI.listAccounts,
-                CommandConfiguration(
-                    "list",
-                    "List the accounts, page by page.",
-                    examples: [
-                        "starwatch accounts list", "starwatch accounts list --failing",
-                        "starwatch accounts list --limit 1000 --after did:ethr:0x…",
-                    ]
-                ),
-                taking: \.query,
-                then: { listing, list, arguments in
-                    try arguments.print(listing.accounts, list.failing ? AccountsText.failing : AccountsText.list)
-                }
-            )
-        ]
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listAccounts,
+            "list",
+            "List the accounts, page by page.",
+            examples: [
+                "starwatch accounts list", "starwatch accounts list --failing",
+                "starwatch accounts list --limit 1000 --after did:ethr:0x…",
+            ],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.accounts, list.failing ? AccountsText.failing : AccountsText.list)
+            }
+        )
 
         @Option(help: "Number of accounts, at most \(AccountQuery.listLimit).")
         var limit = AccountQuery().limit
@@ -358,7 +354,7 @@ enum AccountsText {
             ("Addresses", sinks(account) ?? "none needed"),
         ]
         if let failure = account.failure {
-            let count = failure.failures == 1 ? "1 failure" : "\(failure.failures) failures"
+            let count = failure.failures.counted("failure")
             pairs.append(("Failing", "poll \(failure.poll) since \(failure.since), \(count): \(failure.problem)"))
             pairs.append(("Next try", failure.nextTry ?? "none planned"))
         }

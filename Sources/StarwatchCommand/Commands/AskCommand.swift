@@ -10,18 +10,23 @@ struct Question<Options: ParsableArguments>: Sendable {
 }
 
 extension Question {
+    /// A question whose help says the wait for the answer, if that is longer than usual.
     init<Input, Answer>(
         _ verb: Verb<Input, Answer>,
-        _ configuration: CommandConfiguration,
+        _ name: String,
+        _ abstract: String,
+        about discussion: String = "",
+        examples: [String],
         taking input: @escaping @Sendable (Options) throws -> Input,
         then show: @escaping @Sendable (Answer, Options, AgentArguments) throws -> Void
     ) {
-        self.init(configuration: configuration) { options, arguments in
+        let wait = verb.patience > .seconds(10) ? verb.patience : nil
+        configuration = CommandConfiguration(name, abstract, discussion, waiting: wait, examples: examples)
+        run = { options, arguments in
             try show(await arguments.ask(verb, input(options)), options, arguments)
         }
     }
 
-    /// A question whose help says the wait for the answer, if that is longer than usual.
     init<Input, Answer>(
         _ verb: Verb<Input, Answer>,
         _ name: String,
@@ -31,9 +36,9 @@ extension Question {
         taking input: @escaping @Sendable (Options) throws -> Input,
         text: @escaping @Sendable (Answer) -> String
     ) {
-        let wait = verb.patience > .seconds(10) ? verb.patience : nil
-        let configuration = CommandConfiguration(name, abstract, discussion, waiting: wait, examples: examples)
-        self.init(verb, configuration, taking: input) { answer, _, arguments in try arguments.print(answer, text) }
+        self.init(verb, name, abstract, about: discussion, examples: examples, taking: input) { answer, _, arguments in
+            try arguments.print(answer, text)
+        }
     }
 
     init<Answer>(
@@ -65,6 +70,15 @@ extension Questions {
         precondition(questions.count <= commands.count, "There are more questions than commands")
         return Array(commands.prefix(questions.count))
     }
+}
+
+/// A question with options of its own.
+protocol OneQuestion: Questions {
+    static var question: Question<Options> { get }
+}
+
+extension OneQuestion {
+    static var questions: [Question<Options>] { [question] }
 }
 
 /// The command of a question. ArgumentParser knows a command by its type.

@@ -18,23 +18,20 @@ struct DigestsCommand: AsyncParsableCommand {
         var name: String
     }
 
-    private enum List: Questions {
-        static let questions = [
-            Question<NoOptions>(
-                ControlAPI.listDigests,
-                CommandConfiguration(
-                    "list",
-                    "List the next digests and the results of the last ones.",
-                    """
-                    One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
-                    "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
-                    """,
-                    examples: ["starwatch digests", "starwatch digests list --json"]
-                ),
-                taking: { _ in },
-                then: { listing, _, arguments in try arguments.print(listing.digests, DigestsText.lines) }
-            )
-        ]
+    private enum List: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.listDigests,
+            "list",
+            "List the next digests and the results of the last ones.",
+            about: """
+                One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
+                "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
+                """,
+            examples: ["starwatch digests", "starwatch digests list --json"],
+            taking: { _ in },
+            then: { listing, _, arguments in try arguments.print(listing.digests, DigestsText.lines) }
+        )
     }
 }
 
@@ -42,16 +39,13 @@ extension DigestsCommand: Questions {
     static let questions = [
         Question<Name>(
             ControlAPI.fetchDigest,
-            CommandConfiguration(
-                "fetch",
-                "Fetch a digest's content now.",
-                """
+            "fetch",
+            "Fetch a digest's content now.",
+            about: """
                 Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
                 Exits 1 if the attempt fails.
                 """,
-                waiting: ControlAPI.fetchDigest.patience,
-                examples: ["starwatch digests fetch daily"]
-            ),
+            examples: ["starwatch digests fetch daily"],
             taking: \.name,
             then: { report, _, arguments in try arguments.print(report, isGood: report.isFresh, DigestsText.line) }
         ),

@@ -9,33 +9,30 @@ struct IdentityCommand: AsyncParsableCommand {
         subcommands: Show.commands + Change.commands + KindArgument.commands + commands
     )
 
-    private enum Show: Questions {
-        static let questions = [
-            Question<NoOptions>(
-                ControlAPI.showIdentity,
-                "show",
-                "Show the active identity.",
-                examples: ["starwatch identity show"],
-                text: IdentityText.details
-            )
-        ]
+    private enum Show: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.showIdentity,
+            "show",
+            "Show the active identity.",
+            examples: ["starwatch identity show"],
+            text: IdentityText.details
+        )
     }
 
-    private struct Change: ParsableArguments, Questions {
-        static let questions = [
-            Question<Change>(
-                ControlAPI.setIdentity,
-                "set",
-                "Make a DID the active identity, or sign out.",
-                about: """
-                    Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
-                    stars; the old stars are kept for 30 days.
-                    """,
-                examples: ["starwatch identity set did:ethr:0x…", "starwatch identity set --sign-out"],
-                taking: { IdentityChoice(did: $0.did) },
-                text: IdentityText.details
-            )
-        ]
+    private struct Change: ParsableArguments, OneQuestion {
+        static let question = Question<Change>(
+            ControlAPI.setIdentity,
+            "set",
+            "Make a DID the active identity, or sign out.",
+            about: """
+                Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
+                stars; the old stars are kept for 30 days.
+                """,
+            examples: ["starwatch identity set did:ethr:0x…", "starwatch identity set --sign-out"],
+            taking: { IdentityChoice(did: $0.did) },
+            text: IdentityText.details
+        )
 
         @Argument(help: "The DID, such as did:ethr:0x….")
         var did: String?

@@ -54,16 +54,15 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    private enum List: Questions {
-        static let questions = [
-            Question<NoOptions>(
-                ControlAPI.listKeys,
-                "list",
-                "List the keys of the database, without their secrets.",
-                examples: ["starwatch keys list", "starwatch keys list --json"],
-                text: KeysText.list
-            )
-        ]
+    private enum List: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.listKeys,
+            "list",
+            "List the keys of the database, without their secrets.",
+            examples: ["starwatch keys list", "starwatch keys list --json"],
+            text: KeysText.list
+        )
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -209,50 +208,41 @@ struct KeysCommand: AsyncParsableCommand {
     }
 }
 
-extension KeysCommand: Questions {
-    static let questions = [
-        Question<NoOptions>(
-            ControlAPI.verifyKeys,
-            CommandConfiguration(
-                "verify",
-                "Open every encrypted value, and list those that do not open.",
-                "Ends with exit code 1 if a value was changed or moved.",
-                waiting: ControlAPI.verifyKeys.patience,
-                examples: ["starwatch keys verify", "starwatch keys verify --json"]
-            ),
-            taking: { _ in },
-            then: { report, _, arguments in
-                try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
-            }
-        )
-    ]
+extension KeysCommand: OneQuestion {
+    typealias Options = NoOptions
+    static let question = Question<NoOptions>(
+        ControlAPI.verifyKeys,
+        "verify",
+        "Open every encrypted value, and list those that do not open.",
+        about: "Ends with exit code 1 if a value was changed or moved.",
+        examples: ["starwatch keys verify", "starwatch keys verify --json"],
+        taking: { _ in },
+        then: { report, _, arguments in
+            try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
+        }
+    )
 }
 
 /// The keys that sign tokens.
 extension KeysCommand {
-    private struct Import: ParsableArguments, Questions {
-        static let questions = [
-            Question<Import>(
-                ControlAPI.importSigningKey,
-                CommandConfiguration(
-                    "import",
-                    "Store the key of a file as the signing key of the active identity.",
-                    """
-                    Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
-                    tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
-                    """,
-                    waiting: ControlAPI.importSigningKey.patience,
-                    examples: [
-                        "starwatch keys import --file shared.secret",
-                        "starwatch keys import --file shared.secret --kid 2026-01",
-                    ]
-                ),
-                taking: { SigningKeyImport(content: try SigningKeyFile.read($0.file), kid: $0.kid) },
-                then: { report, key, arguments in
-                    try arguments.print(report) { KeysText.imported($0, from: key.file) }
-                }
-            )
-        ]
+    private struct Import: ParsableArguments, OneQuestion {
+        static let question = Question<Import>(
+            ControlAPI.importSigningKey,
+            "import",
+            "Store the key of a file as the signing key of the active identity.",
+            about: """
+                Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
+                tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
+                """,
+            examples: [
+                "starwatch keys import --file shared.secret",
+                "starwatch keys import --file shared.secret --kid 2026-01",
+            ],
+            taking: { SigningKeyImport(content: try SigningKeyFile.read($0.file), kid: $0.kid) },
+            then: { report, key, arguments in
+                try arguments.print(report) { KeysText.imported($0, from: key.file) }
+            }
+        )
 
         @Option(help: ArgumentHelp("The file with the key, of mode 0600.", valueName: "path"))
         var file: String
@@ -263,21 +253,19 @@ extension KeysCommand {
         var kid: String?
     }
 
-    private struct Revoke: ParsableArguments, Questions {
-        static let questions = [
-            Question<Revoke>(
-                ControlAPI.revokeSigningKey,
-                "revoke",
-                "Destroy a signing key at once.",
-                about: """
-                    Its secret is overwritten, and its name is never used again. The active key is revoked only with \
-                    --force, because polls then have no token until a key is imported.
-                    """,
-                examples: ["starwatch keys revoke 5f0c1d2e3a4b", "starwatch keys revoke 5f0c1d2e3a4b --force"],
-                taking: { SigningKeyRevocation(kid: $0.kid, force: $0.force) },
-                text: { "The signing key \($0.key.kid) is revoked, and its secret destroyed." }
-            )
-        ]
+    private struct Revoke: ParsableArguments, OneQuestion {
+        static let question = Question<Revoke>(
+            ControlAPI.revokeSigningKey,
+            "revoke",
+            "Destroy a signing key at once.",
+            about: """
+                Its secret is overwritten, and its name is never used again. The active key is revoked only with \
+                --force, because polls then have no token until a key is imported.
+                """,
+            examples: ["starwatch keys revoke 5f0c1d2e3a4b", "starwatch keys revoke 5f0c1d2e3a4b --force"],
+            taking: { SigningKeyRevocation(kid: $0.kid, force: $0.force) },
+            text: { "The signing key \($0.key.kid) is revoked, and its secret destroyed." }
+        )
 
         @Argument(help: "The name of the key; see 'starwatch keys list'.")
         var kid: String

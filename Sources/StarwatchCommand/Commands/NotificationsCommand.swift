@@ -13,22 +13,18 @@ struct NotificationsCommand: AsyncParsableCommand {
         subcommands: List.commands + Show.commands + Act.commands + [NotificationsFollowCommand.self]
     )
 
-    struct List: ParsableArguments, Questions {
-        static let questions = [
-            Question<List>(
-                ControlAPI.listSentNotifications,
-                CommandConfiguration(
-                    "list",
-                    "List the active identity's notifications, newest first.",
-                    examples: [
-                        "starwatch notifications list", "starwatch notifications list --limit 10 --json",
-                        "starwatch notifications list --change 17",
-                    ]
-                ),
-                taking: \.query,
-                then: { listing, _, arguments in try arguments.print(listing.notifications, NotificationText.list) }
-            )
-        ]
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listSentNotifications,
+            "list",
+            "List the active identity's notifications, newest first.",
+            examples: [
+                "starwatch notifications list", "starwatch notifications list --limit 10 --json",
+                "starwatch notifications list --change 17",
+            ],
+            taking: \.query,
+            then: { listing, _, arguments in try arguments.print(listing.notifications, NotificationText.list) }
+        )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
         var before: Int64?
@@ -48,40 +44,35 @@ struct NotificationsCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: ParsableArguments, Questions {
-        static let questions = [
-            Question<Show>(
-                ControlAPI.showNotification,
-                "show",
-                "Show a notification with its changes, deliveries and actions.",
-                examples: ["starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"],
-                taking: \.id,
-                text: NotificationText.details
-            )
-        ]
+    struct Show: ParsableArguments, OneQuestion {
+        static let question = Question<Show>(
+            ControlAPI.showNotification,
+            "show",
+            "Show a notification with its changes, deliveries and actions.",
+            examples: ["starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"],
+            taking: \.id,
+            text: NotificationText.details
+        )
 
         @Argument(help: "The notification's id, as list shows it.")
         var id: String
 
     }
 
-    struct Act: ParsableArguments, Questions {
-        static let questions = [
-            Question<Act>(
-                ControlAPI.actOnNotification,
-                CommandConfiguration(
-                    "act",
-                    "Perform an action of a notification.",
-                    """
-                    Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
-                    an id of its own; a change of identity cancels it. No action acknowledges a change.
-                    """,
-                    examples: ["starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"]
-                ),
-                taking: { try $0.choice() },
-                then: { report, _, arguments in try arguments.print(report, NotificationText.line) }
+    struct Act: ParsableArguments, OneQuestion {
+        static let question = Question<Act>(
+            configuration: CommandConfiguration(
+                "act",
+                "Perform an action of a notification.",
+                """
+                Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
+                an id of its own; a change of identity cancels it. No action acknowledges a change.
+                """,
+                examples: ["starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"]
             )
-        ]
+        ) { act, arguments in
+            try arguments.print(await arguments.ask(ControlAPI.actOnNotification, act.choice()), NotificationText.line)
+        }
 
         @Argument(help: "The notification's id, as list shows it.")
         var id: String

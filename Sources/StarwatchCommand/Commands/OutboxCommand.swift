@@ -14,26 +14,22 @@ struct OutboxCommand: AsyncParsableCommand {
         subcommands: List.commands + Show.commands + commands + Discard.commands
     )
 
-    struct List: ParsableArguments, Questions {
-        static let questions = [
-            Question<List>(
-                ControlAPI.listOutbox,
-                CommandConfiguration(
-                    "list",
-                    "List the rows, newest first.",
-                    "A note on standard error says whether there can be more rows, and which --before lists them.",
-                    examples: [
-                        "starwatch outbox list", "starwatch outbox list --state dead --limit 20",
-                        "starwatch outbox list --twice",
-                    ]
-                ),
-                taking: \.query,
-                then: { listing, list, arguments in
-                    try arguments.print(listing.entries, OutboxText.list)
-                    list.part.note("rows", ids: listing.entries.map(\.id))
-                }
-            )
-        ]
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listOutbox,
+            "list",
+            "List the rows, newest first.",
+            about: "A note on standard error says whether there can be more rows, and which --before lists them.",
+            examples: [
+                "starwatch outbox list", "starwatch outbox list --state dead --limit 20",
+                "starwatch outbox list --twice",
+            ],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.entries, OutboxText.list)
+                list.part.note("rows", ids: listing.entries.map(\.id))
+            }
+        )
 
         @Option(
             help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).",
@@ -56,38 +52,34 @@ struct OutboxCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: ParsableArguments, Questions {
-        static let questions = [
-            Question<Show>(
-                ControlAPI.showOutboxRow,
-                "show",
-                "Show a row with the result of every sink.",
-                examples: ["starwatch outbox show 17"],
-                taking: \.id,
-                text: OutboxText.details
-            )
-        ]
+    struct Show: ParsableArguments, OneQuestion {
+        static let question = Question<Show>(
+            ControlAPI.showOutboxRow,
+            "show",
+            "Show a row with the result of every sink.",
+            examples: ["starwatch outbox show 17"],
+            taking: \.id,
+            text: OutboxText.details
+        )
 
         @Argument(help: "The row's id, as list shows it.")
         var id: Int64
     }
 
-    struct Discard: ParsableArguments, Questions {
-        static let questions = [
-            Question<Discard>(
-                ControlAPI.discardOutbox,
-                "discard",
-                "Discard dead rows, or rows that wait for a sink.",
-                about: """
-                    Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
-                    nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
-                    and is cancelled when none is left. An attempt that is running can still name them.
-                    """,
-                examples: ["starwatch outbox discard 17", "starwatch outbox discard --all --claimed"],
-                taking: { DiscardSelection($0.rows.selection, in: $0.claimed ? .claimed : nil) },
-                text: { "\(OutboxText.rows($0.changed)) discarded." }
-            )
-        ]
+    struct Discard: ParsableArguments, OneQuestion {
+        static let question = Question<Discard>(
+            ControlAPI.discardOutbox,
+            "discard",
+            "Discard dead rows, or rows that wait for a sink.",
+            about: """
+                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
+                nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
+                and is cancelled when none is left. An attempt that is running can still name them.
+                """,
+            examples: ["starwatch outbox discard 17", "starwatch outbox discard --all --claimed"],
+            taking: { DiscardSelection($0.rows.selection, in: $0.claimed ? .claimed : nil) },
+            text: { "\($0.changed.counted("row")) discarded." }
+        )
 
         @Flag(help: "With --all: every row that waits for a sink, instead of every dead row.")
         var claimed = false
@@ -100,22 +92,21 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 }
 
-extension OutboxCommand: Questions {
-    static let questions = [
-        Question<RowArguments>(
-            ControlAPI.retryOutbox,
-            "retry",
-            "Retry dead letters.",
-            about: """
-                A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
-                get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
-                same notification. If one of the ids is neither, nothing changes.
-                """,
-            examples: ["starwatch outbox retry 17 18", "starwatch outbox retry --all --poll starred_projects"],
-            taking: \.selection,
-            text: { "\(OutboxText.rows($0.changed)) will be retried." }
-        )
-    ]
+extension OutboxCommand: OneQuestion {
+    typealias Options = RowArguments
+    static let question = Question<RowArguments>(
+        ControlAPI.retryOutbox,
+        "retry",
+        "Retry dead letters.",
+        about: """
+            A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
+            get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
+            same notification. If one of the ids is neither, nothing changes.
+            """,
+        examples: ["starwatch outbox retry 17 18", "starwatch outbox retry --all --poll starred_projects"],
+        taking: \.selection,
+        text: { "\($0.changed.counted("row")) will be retried." }
+    )
 }
 
 /// Options that select a part of a list, newest first.

@@ -2,27 +2,22 @@ import ArgumentParser
 import Starwatch
 import StarwatchCore
 
-struct PollArguments: ParsableArguments, Questions {
-    static let questions = [
-        Question<PollArguments>(
-            ControlAPI.runPoll,
-            CommandConfiguration(
-                "poll",
-                "Run one poll cycle now, with delivery and acknowledgement.",
-                """
-                Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
-                cycle was skipped, and 1 when it failed.
-                """,
-                waiting: ControlAPI.runPoll.patience,
-                examples: ["starwatch poll starred_projects", "starwatch poll starred_projects --unless-within 1h"]
-            ),
-            taking: { PollRun($0.name, unlessWithin: try $0.recent()) },
-            then: { report, _, arguments in
-                let isGood = !["failed", "cancelled"].contains(report.outcome)
-                try arguments.print(report, isGood: isGood, PollReportText.line)
-            }
-        )
-    ]
+struct PollArguments: ParsableArguments, OneQuestion {
+    static let question = Question<PollArguments>(
+        ControlAPI.runPoll,
+        "poll",
+        "Run one poll cycle now, with delivery and acknowledgement.",
+        about: """
+            Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
+            cycle was skipped, and 1 when it failed.
+            """,
+        examples: ["starwatch poll starred_projects", "starwatch poll starred_projects --unless-within 1h"],
+        taking: { PollRun($0.name, unlessWithin: try $0.recent()) },
+        then: { report, _, arguments in
+            let isGood = !["failed", "cancelled"].contains(report.outcome)
+            try arguments.print(report, isGood: isGood, PollReportText.line)
+        }
+    )
 
     @Argument(help: "The poll's name.", completion: NameCompletion.polls)
     var name: String

@@ -14,23 +14,19 @@ struct QuarantineCommand: AsyncParsableCommand {
         subcommands: List.commands + commands
     )
 
-    struct List: ParsableArguments, Questions {
-        static let questions = [
-            Question<List>(
-                ControlAPI.listQuarantine,
-                CommandConfiguration(
-                    "list",
-                    "List the items, newest first, with page and JSON path.",
-                    "A note on standard error says whether there can be more items, and which --before lists them.",
-                    examples: ["starwatch quarantine list", "starwatch quarantine list --poll starred_projects --json"]
-                ),
-                taking: \.query,
-                then: { listing, list, arguments in
-                    try arguments.print(listing.entries, QuarantineText.list)
-                    list.part.note("items", ids: listing.entries.map(\.id))
-                }
-            )
-        ]
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listQuarantine,
+            "list",
+            "List the items, newest first, with page and JSON path.",
+            about: "A note on standard error says whether there can be more items, and which --before lists them.",
+            examples: ["starwatch quarantine list", "starwatch quarantine list --poll starred_projects --json"],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.entries, QuarantineText.list)
+                list.part.note("items", ids: listing.entries.map(\.id))
+            }
+        )
 
         @OptionGroup var part: ListArguments
 
@@ -42,19 +38,18 @@ struct QuarantineCommand: AsyncParsableCommand {
     }
 }
 
-extension QuarantineCommand: Questions {
-    static let questions = [
-        Question<RowArguments>(
-            ControlAPI.discardQuarantine,
-            "discard",
-            "Hide items.",
-            about:
-                "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
-            examples: ["starwatch quarantine discard 12", "starwatch quarantine discard --all"],
-            taking: \.selection,
-            text: { "\(QuarantineText.items($0.changed)) discarded." }
-        )
-    ]
+extension QuarantineCommand: OneQuestion {
+    typealias Options = RowArguments
+    static let question = Question<RowArguments>(
+        ControlAPI.discardQuarantine,
+        "discard",
+        "Hide items.",
+        about:
+            "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
+        examples: ["starwatch quarantine discard 12", "starwatch quarantine discard --all"],
+        taking: \.selection,
+        text: { "\($0.changed.counted("item")) discarded." }
+    )
 }
 
 /// Invalid items of the server for a person.
@@ -75,6 +70,4 @@ enum QuarantineText {
             }
         ).text
     }
-
-    static func items(_ count: Int) -> String { "\(count) \(count == 1 ? "item" : "items")" }
 }

@@ -9,18 +9,17 @@ struct ServerCommand: AsyncParsableCommand {
     )
 }
 
-extension ServerCommand: Questions {
-    static let questions = [
-        Question<NoOptions>(
-            ControlAPI.clearServerWait,
-            "clear-wait",
-            "End the wait that the server asked for with Retry-After.",
-            about: """
-                The next poll cycle sends requests again. Use it only if the wait is a mistake: a server can reject a \
-                client that ignores its waits. Uses the running agent if there is one, else the database.
-                """,
-            examples: ["starwatch server clear-wait", "starwatch server clear-wait --json"],
-            text: { $0.waitedUntil.map { "The wait until \($0) is over." } ?? "There is no wait." }
-        )
-    ]
+extension ServerCommand: OneQuestion {
+    typealias Options = NoOptions
+    static let question = Question<NoOptions>(
+        ControlAPI.clearServerWait,
+        "clear-wait",
+        "End the wait that the server asked for with Retry-After.",
+        about: """
+            The next poll cycle sends requests again. Use it only if the wait is a mistake: a server can reject a \
+            client that ignores its waits. Uses the running agent if there is one, else the database.
+            """,
+        examples: ["starwatch server clear-wait", "starwatch server clear-wait --json"],
+        text: { $0.waitedUntil.map { "The wait until \($0) is over." } ?? "There is no wait." }
+    )
 }

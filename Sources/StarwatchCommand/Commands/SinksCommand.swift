@@ -54,28 +54,24 @@ struct SinksCommand: AsyncParsableCommand {
     }
 }
 
-extension SinksCommand: Questions {
-    static let questions = [
-        Question<SinkArgument>(
-            ControlAPI.clearSinkWait,
-            CommandConfiguration(
-                "clear-wait",
-                "End the wait that a sink asked for with Retry-After.",
-                """
-                Its notifications are sent at once, unless the sink's hours hold them. Use it only if the wait is a mistake. Of a \
-                sink whose address each account brings, name the account.
-                """,
-                examples: ["starwatch sinks clear-wait hook", "starwatch sinks clear-wait hook --account did:ethr:0x…"]
-            ),
-            taking: \.name,
-            then: { report, _, arguments in
-                try arguments.print(report) { report in
-                    guard let until = report.waitedUntil else { return "There is no wait." }
-                    return "The wait until \(until) is over. Notifications that waited: \(report.notifications)."
-                }
-            }
+extension SinksCommand: OneQuestion {
+    typealias Options = SinkArgument
+    static let question = Question<SinkArgument>(
+        configuration: CommandConfiguration(
+            "clear-wait",
+            "End the wait that a sink asked for with Retry-After.",
+            """
+            Its notifications are sent at once, unless the sink's hours hold them. Use it only if the wait is a mistake. Of a \
+            sink whose address each account brings, name the account.
+            """,
+            examples: ["starwatch sinks clear-wait hook", "starwatch sinks clear-wait hook --account did:ethr:0x…"]
         )
-    ]
+    ) { sink, arguments in
+        try arguments.print(await arguments.ask(ControlAPI.clearSinkWait, sink.name)) { report in
+            guard let until = report.waitedUntil else { return "There is no wait." }
+            return "The wait until \(until) is over. Notifications that waited: \(report.notifications)."
+        }
+    }
 }
 
 /// The name of a sink.

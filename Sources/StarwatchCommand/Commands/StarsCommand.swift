@@ -28,12 +28,11 @@ struct StarsCommand: AsyncParsableCommand {
         }
     }
 
-    private struct Remove: ParsableArguments, Questions {
-        static let questions = [
-            change(.remove, "Unstar these plans.", of: " https://endorser.ch/entity/…") { (plans: Remove, _) in
-                plans.ids
-            }
-        ]
+    private struct Remove: ParsableArguments, OneQuestion {
+        static let question = change(.remove, "Unstar these plans.", of: " https://endorser.ch/entity/…") {
+            (plans: Remove, _) in
+            plans.ids
+        }
 
         @Argument(help: "The plans' ids.")
         var ids: [String]

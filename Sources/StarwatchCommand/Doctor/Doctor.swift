@@ -210,8 +210,8 @@ enum AlertingFinding {
             let text = "Prometheus sends its alerts to no Alertmanager, so nobody is told"
             return Finding(area, .problem, text + "; add alerting.alertmanagers to its configuration.")
         }
-        let agents = state.targets == 1 ? "1 agent" : "\(state.targets) agents"
-        let receivers = state.alertmanagers == 1 ? "1 Alertmanager" : "\(state.alertmanagers) Alertmanagers"
+        let agents = state.targets.counted("agent")
+        let receivers = state.alertmanagers.counted("Alertmanager")
         return Finding(
             area,
             .ok,

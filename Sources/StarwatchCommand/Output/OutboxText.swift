@@ -28,8 +28,6 @@ enum OutboxText {
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
 
-    static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
-
     /// A note that the list of rows or items can be incomplete; `nil` if it is complete.
     static func limitNote(_ noun: String, ids: [Int64], limit: Int) -> String? {
         guard ids.count >= limit, let last = ids.last else { return nil }
