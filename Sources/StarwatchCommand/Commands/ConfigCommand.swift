@@ -34,7 +34,7 @@ struct ConfigCommand: AsyncParsableCommand {
             examples: ["starwatch config default > starwatch.yaml"]
         )
 
-        func run() async throws { print(DefaultConfiguration.text, terminator: "") }
+        func run() async throws { print(ConfigurationPrinter.defaults, terminator: "") }
     }
 
     struct Reference: AsyncParsableCommand {
