@@ -38,18 +38,16 @@ enum WebConfigurationTable {
 
     /// A setting of the format that the agent cannot obey.
     private static func never<Root>(_ key: String, _ problem: String) -> Entry<Root> {
-        Entry(key: key) { _, section in
-            let field = section.field(key)
-            if !field.isNull { field.report(problem) }
-        } write: { _, _ in
-        }
+        idle(key) { $0.report(problem) }
     }
 
     /// A flag of the format that promises nothing, and changes nothing here.
-    private static func hint<Root>(_ key: String) -> Entry<Root> {
+    private static func hint<Root>(_ key: String) -> Entry<Root> { idle(key) { _ = Rule<Bool>.flag.read($0) } }
+
+    /// A setting without a value in the configuration.
+    private static func idle<Root>(_ key: String, _ check: @escaping (SettingsField) -> Void) -> Entry<Root> {
         Entry(key: key) { _, section in
-            let field = section.field(key)
-            if !field.isNull { _ = Rule<Bool>.flag.read(field) }
+            if section.has(key) { check(section.field(key)) }
         } write: { _, _ in
         }
     }
