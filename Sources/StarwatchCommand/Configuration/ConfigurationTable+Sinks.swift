@@ -67,7 +67,7 @@ extension ConfigurationTable {
         [
             Entry("required", \.isRequired, as: .flag, "false: changes do not wait for this sink"),
             Entry("give_up_after", \.giveUpAfter, as: .duration(.seconds(1)), "outage after which it is a dead letter"),
-        ] + hours
+        ] + HourRules.settings
     }
 
     private static var sinks: Entry<DeliveryOptions> {
@@ -130,7 +130,7 @@ extension ConfigurationTable {
         for setting in settings { setting.read(&options, section) }
         check(options, section)
         checkProxyLogin(section)
-        checkHours(section)
+        HourRules.check(section)
         if others.contains(where: { $0.name == options.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Starwatch
 import StarwatchCore
 
+/// The poll that `starwatch poll` runs.
 struct PollArguments: ParsableArguments, OneQuestion {
     static let question = Question<PollArguments>(
         ControlAPI.runPoll,
