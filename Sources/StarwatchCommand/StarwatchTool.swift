@@ -21,7 +21,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Agent",
                 subcommands: [
-                    RunCommand.self, StatusCommand.self, ReloadCommand.self, PollCommand.self, SinksCommand.self,
+                    RunCommand.self, StatusCommand.self, ReloadCommand.self, AskCommand<PollArguments, 0>.self,
+                    SinksCommand.self,
                     ServerCommand.self, LogsCommand.self, JournalCommand.self, IncidentCommand.self,
                 ]
             ),
@@ -35,7 +36,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    OutboxCommand.self, ExplainCommand.self, QuarantineCommand.self, NotificationsCommand.self,
+                    OutboxCommand.self, AskCommand<ExplainArguments, 0>.self, QuarantineCommand.self,
+                    NotificationsCommand.self,
                     FeedCommand.self, DeepLinkCommand.self, DigestsCommand.self, IdentityCommand.self,
                     AccountsCommand.self,
                     StarsCommand.self, KeysCommand.self, SchemaCommand.self,

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func theDefaultConfigurationMeansTheDefaults() throws {
-        #expect(try load(DefaultConfiguration.text).options == load("").options)
+        #expect(try load(ConfigurationPrinter.defaults).options == load("").options)
     }
 
     /// The line of a poll's kind would be too long with its seven choices.
@@ -35,25 +35,25 @@ import Testing
             let choices = words.joined(separator: " | ") + "; "
             let row = ConfigurationReference.settings.first { $0.path == path }
             #expect(row?.comment.hasPrefix(choices) == true, "\(path)")
-            #expect(!DefaultConfiguration.text.contains(choices), "\(path)")
+            #expect(!ConfigurationPrinter.defaults.contains(choices), "\(path)")
         }
     }
 
     @Test func theDefaultConfigurationHoldsEverySettingInOrder() throws {
         let printed = ConfigurationPrinter.yaml(try load(""))
             .replacingOccurrences(of: "/srv/starwatch/", with: "./")
-        let text = DefaultConfiguration.text
+        let text = ConfigurationPrinter.defaults
         #expect(settings(text).count > 60)
         #expect(settings(text) == settings(printed))
     }
 
     @Test func theDefaultConfigurationFitsATerminal() {
-        #expect(DefaultConfiguration.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
-        #expect(DefaultConfiguration.text.hasSuffix("\n"))
+        #expect(ConfigurationPrinter.defaults.split(separator: "\n").allSatisfy { $0.count <= 120 })
+        #expect(ConfigurationPrinter.defaults.hasSuffix("\n"))
     }
 
     @Test func itsExamplesOfPollsAreOneOfEachKind() throws {
-        let text = ["offers", "gives", "confirmations"].reduce(DefaultConfiguration.text) { text, word in
+        let text = ["offers", "gives", "confirmations"].reduce(ConfigurationPrinter.defaults) { text, word in
             text.replacing("  # \(word)_", with: "  \(word)_").replacing(
                 "  #   kind: \(word)",
                 with: "    kind: \(word)"
@@ -71,11 +71,11 @@ import Testing
         try folder.write("x", to: "ntfy.token")
         try folder.write("x", to: "mail.password")
         try folder.write("https://hooks.slack.com/services/T/B/x", to: "slack.url")
-        let start = try #require(DefaultConfiguration.text.range(of: "\n  sinks:")?.lowerBound)
-        let examples = DefaultConfiguration.text[start...]
+        let start = try #require(ConfigurationPrinter.defaults.range(of: "\n  sinks:")?.lowerBound)
+        let examples = ConfigurationPrinter.defaults[start...]
             .replacingOccurrences(of: "  # - ", with: "    - ")
             .replacingOccurrences(of: "  #   ", with: "      ")
-        let text = String(DefaultConfiguration.text[..<start]) + examples
+        let text = String(ConfigurationPrinter.defaults[..<start]) + examples
         let sinks = try load(text, directory: folder.path).options.delivery.sinks
         #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "room", "phone", "mail", "script"])
         #expect(sinks[4].kind.type == WebhookSink.self && sinks[4]["timeout"] == .time(.seconds(10)))

@@ -6,7 +6,7 @@ import Testing
 /// The output of `config default`, as users read it: a change of the table shows here.
 @Suite struct DefaultConfigurationTests {
     @Test func theDefaultConfigurationReadsLikeThis() {
-        #expect(DefaultConfiguration.text == Self.text)
+        #expect(ConfigurationPrinter.defaults == Self.text)
     }
 
     /// The polls that the defaults do not have.

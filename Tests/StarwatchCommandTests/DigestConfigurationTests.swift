@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func theExampleOfTheDefaultConfigurationIsGood() throws {
-        let text = DefaultConfiguration.text
+        let text = ConfigurationPrinter.defaults
             .replacing("digests: {} ", with: "digests:    ")
             .replacing("\n# daily:", with: "\n  daily:")
             .replacing("\n#   ", with: "\n    ")

@@ -253,7 +253,7 @@ import Testing
                 """
         )
         #expect(QuarantineText.list([]) == "No items.")
-        #expect([QuarantineText.items(1), QuarantineText.items(2)] == ["1 item", "2 items"])
+        #expect([1.counted("item"), 2.counted("item")] == ["1 item", "2 items"])
     }
 
     @Test func theStatusPageIsReadable() throws {

@@ -18,8 +18,10 @@ extension AccountsCommand {
             code 1.
             """,
             waiting: ControlAPI.exportAccount.patience,
-            examples: "starwatch accounts export did:ethr:0x… --to account.json",
-            "starwatch accounts export did:ethr:0x… --to - > pipe"
+            examples: [
+                "starwatch accounts export did:ethr:0x… --to account.json",
+                "starwatch accounts export did:ethr:0x… --to - > pipe",
+            ]
         )
 
         @OptionGroup var account: DIDArgument
@@ -69,8 +71,10 @@ extension AccountsCommand {
             --without-lost-values lets it go on.
             """,
             waiting: ControlAPI.importAccount.patience,
-            examples: "starwatch accounts import account.json",
-            "starwatch accounts import --from alice.db --from-key alice.key"
+            examples: [
+                "starwatch accounts import account.json",
+                "starwatch accounts import --from alice.db --from-key alice.key",
+            ]
         )
 
         @Argument(help: "The file of accounts export, or - for standard input.", completion: .file())

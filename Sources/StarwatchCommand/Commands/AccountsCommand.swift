@@ -7,9 +7,7 @@ struct AccountsCommand: AsyncParsableCommand {
         commandName: "accounts",
         abstract: "Add, list, move or remove the accounts of an agent with accounts: many.",
         discussion: "Other commands, such as stars, outbox and explain, work for one of them with --account DID.",
-        subcommands: [
-            Add.self, List.self, Show.self, Pause.self, Resume.self, Remove.self, Erase.self, Export.self, Import.self,
-        ]
+        subcommands: [Add.self] + List.commands + commands + [Export.self, Import.self]
     )
 
     struct Add: AsyncParsableCommand {
@@ -24,8 +22,10 @@ struct AccountsCommand: AsyncParsableCommand {
             still stored begins anew with its stars and settings: changes since its removal are not announced.
             """,
             waiting: ControlAPI.addAccounts.patience,
-            examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/… --sink hook=hook.json",
-            "starwatch accounts add --stdin"
+            examples: [
+                "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/… --sink hook=hook.json",
+                "starwatch accounts add --stdin",
+            ]
         )
 
         @Argument(help: "The DID, such as did:ethr:0x….")
@@ -102,13 +102,19 @@ struct AccountsCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listAccounts,
             "list",
             "List the accounts, page by page.",
-            examples: "starwatch accounts list",
-            "starwatch accounts list --failing",
-            "starwatch accounts list --limit 1000 --after did:ethr:0x…"
+            examples: [
+                "starwatch accounts list", "starwatch accounts list --failing",
+                "starwatch accounts list --limit 1000 --after did:ethr:0x…",
+            ],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.accounts, list.failing ? AccountsText.failing : AccountsText.list)
+            }
         )
 
         @Option(help: "Number of accounts, at most \(AccountQuery.listLimit).")
@@ -120,98 +126,65 @@ struct AccountsCommand: AsyncParsableCommand {
         @Flag(help: "List only the accounts that fail, the longest failure first.")
         var failing = false
 
-        @OptionGroup var arguments: AgentArguments
-
         func validate() throws { try OptionValue.check(limit: limit, upTo: AccountQuery.listLimit) }
 
-        func run() async throws {
+        private var query: AccountQuery {
             var query = AccountQuery()
             (query.limit, query.after, query.failing) = (limit, after, failing)
-            try arguments.print(try await arguments.ask(ControlAPI.listAccounts, query).accounts) {
-                failing ? AccountsText.failing($0) : AccountsText.list($0)
-            }
+            return query
         }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "show",
-            "Show an account.",
-            examples: "starwatch accounts show did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.showAccount, AccountsText.details) }
-    }
-
-    struct Pause: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "pause",
-            "Stop the work for an account; what is stored stays.",
-            waiting: ControlAPI.pauseAccount.patience,
-            examples: "starwatch accounts pause did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.pauseAccount, AccountsText.details) }
-    }
-
-    struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "resume",
-            "Continue the work for an account.",
-            waiting: ControlAPI.resumeAccount.patience,
-            examples: "starwatch accounts resume did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.resumeAccount, AccountsText.details) }
-    }
-
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "remove",
-            "Stop serving an account, and delete its stored data after 30 days.",
-            "Changes that wait for delivery are cancelled. Adding the account again within the 30 days keeps its data.",
-            waiting: ControlAPI.removeAccount.patience,
-            examples: "starwatch accounts remove did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.removeAccount, AccountsText.removal) }
-    }
-
-    struct Erase: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "erase",
-            "Delete all stored data of an account now, for good.",
-            """
-            Nothing of it stays in the database file and its write-ahead log: its keys are destroyed first. Files of sinks are \
-            not touched.
-            """,
-            waiting: ControlAPI.eraseAccount.patience,
-            examples: "starwatch accounts erase did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.eraseAccount, AccountsText.erasure) }
     }
 }
 
-/// The DID of an account, and the agent that works for it.
-struct AccountTarget: ParsableArguments {
-    @OptionGroup var account: DIDArgument
-    @OptionGroup var arguments: AgentArguments
-
-    /// Performs a verb for the account and prints its answer.
-    func show<Answer>(_ verb: Verb<IdentityRemoval, Answer>, _ text: (Answer) -> String) async throws {
-        try await arguments.show(verb, IdentityRemoval(did: account.did), text)
-    }
+extension AccountsCommand: Questions {
+    static let questions = [
+        Question<DIDArgument>(
+            ControlAPI.showAccount,
+            "show",
+            "Show an account.",
+            examples: ["starwatch accounts show did:ethr:0x…"],
+            taking: \.account,
+            text: AccountsText.details
+        ),
+        Question(
+            ControlAPI.pauseAccount,
+            "pause",
+            "Stop the work for an account; what is stored stays.",
+            examples: ["starwatch accounts pause did:ethr:0x…"],
+            taking: \.account,
+            text: AccountsText.details
+        ),
+        Question(
+            ControlAPI.resumeAccount,
+            "resume",
+            "Continue the work for an account.",
+            examples: ["starwatch accounts resume did:ethr:0x…"],
+            taking: \.account,
+            text: AccountsText.details
+        ),
+        Question(
+            ControlAPI.removeAccount,
+            "remove",
+            "Stop serving an account, and delete its stored data after 30 days.",
+            about:
+                "Changes that wait for delivery are cancelled. Adding the account again within the 30 days keeps its data.",
+            examples: ["starwatch accounts remove did:ethr:0x…"],
+            taking: \.account,
+            text: AccountsText.removal
+        ),
+        Question(
+            ControlAPI.eraseAccount,
+            "erase",
+            "Delete all stored data of an account now, for good.",
+            about: """
+                Nothing of it stays in the database file and its write-ahead log: its keys are destroyed first. Files of sinks are \
+                not touched.
+                """,
+            examples: ["starwatch accounts erase did:ethr:0x…"],
+            taking: \.account,
+            text: { IdentityText.erasure($0, of: "account") }
+        ),
+    ]
 }
 
 /// The accounts of standard input, and their lines.
@@ -362,8 +335,6 @@ enum AccountsText {
             + "changes of the time between are not announced."
     }
 
-    static func erasure(_ report: IdentityErasureReport) -> String { IdentityText.erasure(report, of: "account") }
-
     /// The states of the account's addresses; `nil` if no sink needs one.
     private static func sinks(_ account: AccountReport) -> String? {
         guard !account.sinks.isEmpty else { return nil }
@@ -383,7 +354,7 @@ enum AccountsText {
             ("Addresses", sinks(account) ?? "none needed"),
         ]
         if let failure = account.failure {
-            let count = failure.failures == 1 ? "1 failure" : "\(failure.failures) failures"
+            let count = failure.failures.counted("failure")
             pairs.append(("Failing", "poll \(failure.poll) since \(failure.since), \(count): \(failure.problem)"))
             pairs.append(("Next try", failure.nextTry ?? "none planned"))
         }

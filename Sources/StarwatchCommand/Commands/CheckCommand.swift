@@ -17,10 +17,10 @@ struct CheckCommand: AsyncParsableCommand {
 
         With --render, also prints what each webhook would send for an example notification, with the text of its body_file.
         """,
-        examples: "starwatch check",
-        "starwatch check --strict starwatch.yaml",
-        "starwatch check --render",
-        "starwatch check --json"
+        examples: [
+            "starwatch check", "starwatch check --strict starwatch.yaml", "starwatch check --render",
+            "starwatch check --json",
+        ]
     )
 
     @Argument(
@@ -52,11 +52,9 @@ struct CheckCommand: AsyncParsableCommand {
         let facts = await configuration.facts.completed(for: configuration.options)
         let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
         for warning in warnings { StandardError.sayOnce(warning) }
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-        var parts = [
-            count(configuration.options.polls.count, "poll"), count(configuration.options.delivery.sinks.count, "sink"),
-        ]
-        if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
+        let options = configuration.options
+        var parts = [options.polls.count.counted("poll"), options.delivery.sinks.count.counted("sink")]
+        if !warnings.isEmpty { parts.append(warnings.count.counted("warning")) }
         print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
         if let note = AgentView.note(on: configuration.file) { print(note) }
         for poll in CheckedPoll.all(configuration.options, facts) { print(poll.text) }

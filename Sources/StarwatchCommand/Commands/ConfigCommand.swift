@@ -14,8 +14,7 @@ struct ConfigCommand: AsyncParsableCommand {
             "print",
             "Print the effective configuration, each value with its origin.",
             "Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>.",
-            examples: "starwatch config print",
-            "starwatch config print --config starwatch.yaml --json"
+            examples: ["starwatch config print", "starwatch config print --config starwatch.yaml --json"]
         )
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -32,19 +31,20 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "default",
             "Print the default configuration, with comments.",
-            examples: "starwatch config default > starwatch.yaml"
+            examples: ["starwatch config default > starwatch.yaml"]
         )
 
-        func run() async throws { print(DefaultConfiguration.text, terminator: "") }
+        func run() async throws { print(ConfigurationPrinter.defaults, terminator: "") }
     }
 
     struct Reference: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "reference",
             "Print every setting with its default and meaning, as Markdown.",
-            examples: "starwatch config reference",
-            "starwatch config reference --json",
-            "starwatch config reference --man > starwatch.yaml.5"
+            examples: [
+                "starwatch config reference", "starwatch config reference --json",
+                "starwatch config reference --man > starwatch.yaml.5",
+            ]
         )
 
         @Flag(help: "Print the manual page starwatch.yaml(5).")

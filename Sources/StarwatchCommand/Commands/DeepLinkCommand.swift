@@ -11,7 +11,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
         A shortlink is looked up in the running agent, or in the database if no agent runs. One that is older \
         than 24 hours leads to the list of notifications.
         """,
-        examples: "starwatch deeplink timesafari://notifications/starred-projects"
+        examples: ["starwatch deeplink timesafari://notifications/starred-projects"]
     )
 
     @Argument(help: "The link, such as timesafari://notifications/starred-projects.")

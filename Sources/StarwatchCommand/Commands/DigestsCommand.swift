@@ -8,70 +8,60 @@ struct DigestsCommand: AsyncParsableCommand {
         discussion: """
             Uses the running agent if there is one, else the database. Without a subcommand it lists.
             """,
-        subcommands: [List.self, Fetch.self, Show.self],
-        defaultSubcommand: List.self
+        subcommands: List.commands + commands,
+        defaultSubcommand: List.commands[0]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    /// A digest that must be named.
+    struct Name: ParsableArguments {
+        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
+        var name: String
+    }
+
+    private enum List: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.listDigests,
             "list",
             "List the next digests and the results of the last ones.",
-            """
-            One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
-            "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
-            """,
-            examples: "starwatch digests",
-            "starwatch digests list --json"
+            about: """
+                One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
+                "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
+                """,
+            examples: ["starwatch digests", "starwatch digests list --json"],
+            taking: { _ in },
+            then: { listing, _, arguments in try arguments.print(listing.digests, DigestsText.lines) }
         )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.listDigests).digests, DigestsText.lines)
-        }
     }
+}
 
-    struct Fetch: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+extension DigestsCommand: Questions {
+    static let questions = [
+        Question<Name>(
+            ControlAPI.fetchDigest,
             "fetch",
             "Fetch a digest's content now.",
-            """
-            Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
-            Exits 1 if the attempt fails.
-            """,
-            waiting: ControlAPI.fetchDigest.patience,
-            examples: "starwatch digests fetch daily"
-        )
-
-        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
-        var name: String
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.fetchDigest, name, isGood: \.isFresh, DigestsText.line)
-        }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+            about: """
+                Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
+                Exits 1 if the attempt fails.
+                """,
+            examples: ["starwatch digests fetch daily"],
+            taking: \.name,
+            then: { report, _, arguments in try arguments.print(report, isGood: report.isFresh, DigestsText.line) }
+        ),
+        Question(
+            ControlAPI.showDigest,
             "show",
             "Show a digest now.",
-            """
-            Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
-            and under an id of its own. Fetches nothing.
-            """,
-            waiting: ControlAPI.showDigest.patience,
-            examples: "starwatch digests show daily"
-        )
-
-        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
-        var name: String
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await arguments.show(ControlAPI.showDigest, name, DigestsText.line) }
-    }
+            about: """
+                Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
+                and under an id of its own. Fetches nothing.
+                """,
+            examples: ["starwatch digests show daily"],
+            taking: \.name,
+            text: DigestsText.line
+        ),
+    ]
 }
 
 /// Digests for a person.

@@ -11,8 +11,7 @@ struct DoctorCommand: AsyncParsableCommand {
         agent also tries its own token. Delivers nothing, but sends a GET request to webhook and ntfy URLs; an \
         answer means that something is there, and 'starwatch sinks test' shows more. Exits 1 if there are problems.
         """,
-        examples: "sudo starwatch doctor",
-        "starwatch doctor --prometheus http://127.0.0.1:9090 --json"
+        examples: ["sudo starwatch doctor", "starwatch doctor --prometheus http://127.0.0.1:9090 --json"]
     )
 
     @Option(help: ArgumentHelp("The Prometheus server whose rules and alerts to check.", valueName: "url"))

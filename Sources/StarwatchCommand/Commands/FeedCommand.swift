@@ -20,8 +20,7 @@ struct FeedCommand: ParsableCommand {
             "url",
             "Print the address, and make its token if there is none.",
             "Keep the address as you keep a password. An agent that runs without the token needs a reload first.",
-            examples: "starwatch feed url",
-            "starwatch feed url --host https://agent.example.org"
+            examples: ["starwatch feed url", "starwatch feed url --host https://agent.example.org"]
         )
 
         @OptionGroup var place: FeedPlace
@@ -34,7 +33,7 @@ struct FeedCommand: ParsableCommand {
             "rotate",
             "Replace the token, and print the new address.",
             "The former address gets no answer from now on. The agent needs no reload.",
-            examples: "starwatch feed rotate"
+            examples: ["starwatch feed rotate"]
         )
 
         @OptionGroup var place: FeedPlace

@@ -6,32 +6,32 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Show or change the active identity.",
-        subcommands: [Show.self, Change.self, OptOut.self, OptIn.self, Remove.self, Erase.self]
+        subcommands: Show.commands + Change.commands + KindArgument.commands + commands
     )
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    private enum Show: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.showIdentity,
             "show",
             "Show the active identity.",
-            examples: "starwatch identity show"
+            examples: ["starwatch identity show"],
+            text: IdentityText.details
         )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await arguments.show(ControlAPI.showIdentity, IdentityText.details) }
     }
 
-    struct Change: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    private struct Change: ParsableArguments, OneQuestion {
+        static let question = Question<Change>(
+            ControlAPI.setIdentity,
             "set",
             "Make a DID the active identity, or sign out.",
-            """
-            Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
-            stars; the old stars are kept for 30 days.
-            """,
-            waiting: ControlAPI.setIdentity.patience,
-            examples: "starwatch identity set did:ethr:0x…",
-            "starwatch identity set --sign-out"
+            about: """
+                Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
+                stars; the old stars are kept for 30 days.
+                """,
+            examples: ["starwatch identity set did:ethr:0x…", "starwatch identity set --sign-out"],
+            taking: { IdentityChoice(did: $0.did) },
+            text: IdentityText.details
         )
 
         @Argument(help: "The DID, such as did:ethr:0x….")
@@ -40,85 +40,42 @@ struct IdentityCommand: AsyncParsableCommand {
         @Flag(help: "Sign out: polling pauses until a DID is set.")
         var signOut = false
 
-        @OptionGroup var arguments: AgentArguments
-
         func validate() throws {
             guard (did != nil) != signOut else { throw ValidationError("Give either a DID or --sign-out.") }
             if let did, DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
             if let problem = did.flatMap(DID.typingProblem) { throw ValidationError("The DID \(problem)") }
         }
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.setIdentity, IdentityChoice(did: did), IdentityText.details)
-        }
     }
+}
 
-    struct OptOut: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "opt-out",
-            "Stop polling for a kind of change.",
-            """
-            Undelivered changes of the kind are suppressed. The choice belongs to the active identity. To switch off a \
-            single poll, set enabled: false in the configuration.
-            """,
-            waiting: ControlAPI.chooseKind.patience,
-            examples: "starwatch identity opt-out offers_to_me"
-        )
-
-        @OptionGroup var kind: KindArgument
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await kind.choose(optedOut: true, arguments) }
-    }
-
-    struct OptIn: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "opt-in",
-            "Poll for a kind of change again.",
-            waiting: ControlAPI.chooseKind.patience,
-            examples: "starwatch identity opt-in offers_to_me"
-        )
-
-        @OptionGroup var kind: KindArgument
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await kind.choose(optedOut: false, arguments) }
-    }
-
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+extension IdentityCommand: Questions {
+    static let questions = [
+        Question<DIDArgument>(
+            ControlAPI.removeIdentity,
             "remove",
             "Delete all stored data of an identity after 30 days.",
-            """
-            The active identity cannot be removed: sign out or change it first. Setting the identity again within \
-            the 30 days keeps it; changes of the time between are not announced.
-            """,
-            waiting: ControlAPI.removeIdentity.patience,
-            examples: "starwatch identity remove did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.removeIdentity, IdentityText.removal) }
-    }
-
-    struct Erase: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+            about: """
+                The active identity cannot be removed: sign out or change it first. Setting the identity again within \
+                the 30 days keeps it; changes of the time between are not announced.
+                """,
+            examples: ["starwatch identity remove did:ethr:0x…"],
+            taking: \.account,
+            text: IdentityText.removal
+        ),
+        Question(
+            ControlAPI.eraseIdentity,
             "erase",
             "Delete all stored data of an identity now, for good.",
-            """
-            Nothing of it stays in the database file and its write-ahead log. In an encrypted database its keys are \
-            destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
-            active identity cannot be erased: sign out or change it first.
-            """,
-            waiting: ControlAPI.eraseIdentity.patience,
-            examples: "starwatch identity erase did:ethr:0x…"
-        )
-
-        @OptionGroup var target: AccountTarget
-
-        func run() async throws { try await target.show(ControlAPI.eraseIdentity, IdentityText.erasure) }
-    }
+            about: """
+                Nothing of it stays in the database file and its write-ahead log. In an encrypted database its keys are \
+                destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
+                active identity cannot be erased: sign out or change it first.
+                """,
+            examples: ["starwatch identity erase did:ethr:0x…"],
+            taking: \.account,
+            text: { IdentityText.erasure($0, of: "identity") }
+        ),
+    ]
 }
 
 /// A kind of poll that must be given.
@@ -136,21 +93,39 @@ struct KindArgument: ParsableArguments {
         if let kind = PollKind(rawValue: word) { return kind }
         throw ValidationError("There is no such kind; use one of \(names.joined(separator: ", ")).")
     }
+}
 
-    func choose(optedOut: Bool, _ arguments: AgentArguments) async throws {
-        let choice = KindChoice(kind: kind, optedOut: optedOut)
-        try await arguments.show(ControlAPI.chooseKind, choice) { listing in
-            listing.optedOut.isEmpty
-                ? "The identity is opted out of no kind."
-                : "The identity is opted out of \(listing.optedOut.map(\.rawValue).joined(separator: ", "))."
-        }
-    }
+extension KindArgument: Questions {
+    static let questions = [
+        Question<KindArgument>(
+            ControlAPI.chooseKind,
+            "opt-out",
+            "Stop polling for a kind of change.",
+            about: """
+                Undelivered changes of the kind are suppressed. The choice belongs to the active identity. To switch off a \
+                single poll, set enabled: false in the configuration.
+                """,
+            examples: ["starwatch identity opt-out offers_to_me"],
+            taking: { KindChoice(kind: $0.kind, optedOut: true) },
+            text: IdentityText.kinds
+        ),
+        Question(
+            ControlAPI.chooseKind,
+            "opt-in",
+            "Poll for a kind of change again.",
+            examples: ["starwatch identity opt-in offers_to_me"],
+            taking: { KindChoice(kind: $0.kind, optedOut: false) },
+            text: IdentityText.kinds
+        ),
+    ]
 }
 
 /// A DID that must be given.
 struct DIDArgument: ParsableArguments {
     @Argument(help: "The DID, such as did:ethr:0x….")
     var did: String
+
+    var account: IdentityRemoval { IdentityRemoval(did: did) }
 
     func validate() throws {
         if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }

@@ -12,9 +12,10 @@ struct IncidentCommand: AsyncParsableCommand {
         what the black box has, and says so. Times are in UTC. The output names no person and no project, so it can be \
         shared.
         """,
-        examples: "starwatch incident",
-        "starwatch incident --since 02:00",
-        "starwatch incident --database /var/lib/starwatch/starwatch.db --json"
+        examples: [
+            "starwatch incident", "starwatch incident --since 02:00",
+            "starwatch incident --database /var/lib/starwatch/starwatch.db --json",
+        ]
     )
 
     @Option(

@@ -18,9 +18,10 @@ struct InitCommand: AsyncParsableCommand {
         root and the agent can open. Otherwise it is the file master.key beside starwatch.yaml. init says how to keep a copy. A key that \
         exists stays, and so does a database that is not encrypted.
         """,
-        examples: "sudo starwatch init",
-        "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
-        "starwatch init --did did:ethr:0x… --star PLAN --sink log --folder ."
+        examples: [
+            "sudo starwatch init", "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
+            "starwatch init --did did:ethr:0x… --star PLAN --sink log --folder .",
+        ]
     )
 
     @Option(help: ArgumentHelp("The Endorser server.", valueName: "url"))

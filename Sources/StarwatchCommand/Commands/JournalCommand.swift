@@ -11,9 +11,10 @@ struct JournalCommand: AsyncParsableCommand {
         first. The database keeps them for 90 days. Uses the running agent if there is one, else the database. The \
         output names no person that the agent works for, and no project.
         """,
-        examples: "starwatch journal --since 24h",
-        "starwatch journal --limit 20 --json",
-        "starwatch journal --database /var/lib/starwatch/starwatch.db"
+        examples: [
+            "starwatch journal --since 24h", "starwatch journal --limit 20 --json",
+            "starwatch journal --database /var/lib/starwatch/starwatch.db",
+        ]
     )
 
     @Option(
@@ -44,7 +45,7 @@ struct JournalCommand: AsyncParsableCommand {
             return try arguments.print(JournalListing.read(database: database, query), IncidentText.journal)
         }
         do {
-            try await arguments.show(ControlAPI.listJournal, query, IncidentText.journal)
+            try arguments.print(await arguments.ask(ControlAPI.listJournal, query), IncidentText.journal)
         } catch let error as CommandError {
             throw error.advisingDatabase
         }

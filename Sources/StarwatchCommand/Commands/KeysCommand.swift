@@ -10,10 +10,8 @@ struct KeysCommand: AsyncParsableCommand {
             A master key, kept outside the database, wraps the data keys in it. These encrypt everything that \
             identifies a person or a project. The database can also keep the keys that sign tokens.
             """,
-        subcommands: [
-            Init.self, List.self, Import.self, Rotate.self, Revoke.self, Verify.self, EncryptDatabase.self,
-            DecryptDatabase.self,
-        ]
+        subcommands: [Init.self] + List.commands + Import.commands + [Rotate.self] + Revoke.commands + commands
+            + [EncryptDatabase.self, DecryptDatabase.self]
     )
 
     struct Init: AsyncParsableCommand {
@@ -24,8 +22,7 @@ struct KeysCommand: AsyncParsableCommand {
             Writes 32 random bytes in base64 to a file that only its owner can read, and says how to keep a copy. An \
             existing file is never replaced.
             """,
-            examples: "starwatch keys init",
-            "starwatch keys init --file /etc/starwatch/master.key"
+            examples: ["starwatch keys init", "starwatch keys init --file /etc/starwatch/master.key"]
         )
 
         @Option(help: ArgumentHelp("The file to write; by default security.master_key_file.", valueName: "path"))
@@ -57,17 +54,15 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    private enum List: OneQuestion {
+        typealias Options = NoOptions
+        static let question = Question<NoOptions>(
+            ControlAPI.listKeys,
             "list",
             "List the keys of the database, without their secrets.",
-            examples: "starwatch keys list",
-            "starwatch keys list --json"
+            examples: ["starwatch keys list", "starwatch keys list --json"],
+            text: KeysText.list
         )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await arguments.show(ControlAPI.listKeys, KeysText.list) }
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -89,11 +84,12 @@ struct KeysCommand: AsyncParsableCommand {
             Run an interrupted rotation again to resume it. The agent can stay running.
             """,
             waiting: ControlAPI.changeMasterKey.patience,
-            examples: "starwatch keys rotate --data",
-            "starwatch keys rotate --master",
-            "sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key",
-            "starwatch keys rotate --signing --to new.secret",
-            "starwatch keys rotate --signing --emergency --to new.secret"
+            examples: [
+                "starwatch keys rotate --data", "starwatch keys rotate --master",
+                "sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key",
+                "starwatch keys rotate --signing --to new.secret",
+                "starwatch keys rotate --signing --emergency --to new.secret",
+            ]
         )
 
         @Flag(help: "Replace the data keys.")
@@ -142,7 +138,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             if signing, let to { return try await rotateSigningKey(to) }
             if master { return try await rotateMasterKey() }
-            try await arguments.show(ControlAPI.rotateDataKeys, KeysText.rotated)
+            try arguments.print(await arguments.ask(ControlAPI.rotateDataKeys), KeysText.rotated)
         }
 
         private func rotateSigningKey(_ file: String) async throws {
@@ -151,23 +147,6 @@ struct KeysCommand: AsyncParsableCommand {
                 return try await arguments.ask(ControlAPI.rotateSigningKey, rotation)
             }
             try arguments.print(report) { KeysText.rotatedSigning($0, file: file, isEmergency: emergency) }
-        }
-    }
-
-    struct Verify: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "verify",
-            "Open every encrypted value, and list those that do not open.",
-            "Ends with exit code 1 if a value was changed or moved.",
-            waiting: ControlAPI.verifyKeys.patience,
-            examples: "starwatch keys verify",
-            "starwatch keys verify --json"
-        )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.verifyKeys, isGood: { $0.failed == 0 }, KeysText.verification)
         }
     }
 
@@ -180,7 +159,7 @@ struct KeysCommand: AsyncParsableCommand {
             readable is left in it. It needs free disk space of twice the size of the database. If it is \
             interrupted, the database is the former one, or the next run or start finishes it.
             """,
-            examples: "starwatch keys encrypt-database"
+            examples: ["starwatch keys encrypt-database"]
         )
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -206,7 +185,7 @@ struct KeysCommand: AsyncParsableCommand {
             that were sent stop working. Signing keys are never stored in clear form: revoke them first, or destroy \
             them with --force. Values that do not open are lost; the answer counts them.
             """,
-            examples: "starwatch keys decrypt-database"
+            examples: ["starwatch keys decrypt-database"]
         )
 
         @Flag(help: "Destroy signing keys that are not revoked.")
@@ -229,19 +208,40 @@ struct KeysCommand: AsyncParsableCommand {
     }
 }
 
+extension KeysCommand: OneQuestion {
+    typealias Options = NoOptions
+    static let question = Question<NoOptions>(
+        ControlAPI.verifyKeys,
+        "verify",
+        "Open every encrypted value, and list those that do not open.",
+        about: "Ends with exit code 1 if a value was changed or moved.",
+        examples: ["starwatch keys verify", "starwatch keys verify --json"],
+        taking: { _ in },
+        then: { report, _, arguments in
+            try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
+        }
+    )
+}
+
 /// The keys that sign tokens.
 extension KeysCommand {
-    struct Import: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    private struct Import: ParsableArguments, OneQuestion {
+        static let question = Question<Import>(
+            ControlAPI.importSigningKey,
             "import",
             "Store the key of a file as the signing key of the active identity.",
-            """
-            Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
-            tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
-            """,
-            waiting: ControlAPI.importSigningKey.patience,
-            examples: "starwatch keys import --file shared.secret",
-            "starwatch keys import --file shared.secret --kid 2026-01"
+            about: """
+                Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
+                tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
+                """,
+            examples: [
+                "starwatch keys import --file shared.secret",
+                "starwatch keys import --file shared.secret --kid 2026-01",
+            ],
+            taking: { SigningKeyImport(content: try SigningKeyFile.read($0.file), kid: $0.kid) },
+            then: { report, key, arguments in
+                try arguments.print(report) { KeysText.imported($0, from: key.file) }
+            }
         )
 
         @Option(help: ArgumentHelp("The file with the key, of mode 0600.", valueName: "path"))
@@ -251,28 +251,20 @@ extension KeysCommand {
             help: ArgumentHelp("The name of the key in tokens; by default derived from the key.", valueName: "name")
         )
         var kid: String?
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            let key = SigningKeyImport(content: try SigningKeyFile.read(file), kid: kid)
-            try await arguments.show(ControlAPI.importSigningKey, key) {
-                KeysText.imported($0, from: file)
-            }
-        }
     }
 
-    struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    private struct Revoke: ParsableArguments, OneQuestion {
+        static let question = Question<Revoke>(
+            ControlAPI.revokeSigningKey,
             "revoke",
             "Destroy a signing key at once.",
-            """
-            Its secret is overwritten, and its name is never used again. The active key is revoked only with \
-            --force, because polls then have no token until a key is imported.
-            """,
-            waiting: ControlAPI.revokeSigningKey.patience,
-            examples: "starwatch keys revoke 5f0c1d2e3a4b",
-            "starwatch keys revoke 5f0c1d2e3a4b --force"
+            about: """
+                Its secret is overwritten, and its name is never used again. The active key is revoked only with \
+                --force, because polls then have no token until a key is imported.
+                """,
+            examples: ["starwatch keys revoke 5f0c1d2e3a4b", "starwatch keys revoke 5f0c1d2e3a4b --force"],
+            taking: { SigningKeyRevocation(kid: $0.kid, force: $0.force) },
+            text: { "The signing key \($0.key.kid) is revoked, and its secret destroyed." }
         )
 
         @Argument(help: "The name of the key; see 'starwatch keys list'.")
@@ -280,14 +272,5 @@ extension KeysCommand {
 
         @Flag(help: "Revoke the active key too.")
         var force = false
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            let revocation = SigningKeyRevocation(kid: kid, force: force)
-            try await arguments.show(ControlAPI.revokeSigningKey, revocation) {
-                "The signing key \($0.key.kid) is revoked, and its secret destroyed."
-            }
-        }
     }
 }

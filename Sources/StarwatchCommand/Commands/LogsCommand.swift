@@ -12,8 +12,7 @@ struct LogsCommand: AsyncParsableCommand {
         there is one, else the database. Prints the newest 1,000 of the selected lines, as they were logged; with \
         --json, each as an object with its id, time, level and run.
         """,
-        examples: "starwatch logs --level warn --since 2h",
-        "starwatch logs --follow"
+        examples: ["starwatch logs --level warn --since 2h", "starwatch logs --follow"]
     )
 
     @Option(
@@ -35,18 +34,19 @@ struct LogsCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: AgentArguments
 
-    /// The level by its short name.
-    private var word: String? { level == "warning" ? LogLine.Level.warn.rawValue : level }
+    private func lowest() throws -> LogLine.Level? {
+        try level.map { $0 == "warning" ? .warn : try LogLine.Level.read($0, "--level") }
+    }
 
     func validate() throws {
         _ = try PastTime.parse(since, now: Timestamp(seconds: 0))
-        try LogLine.Level.check(word, "--level")
+        _ = try lowest()
     }
 
     func run() async throws {
         var query = LogQuery()
         query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
-        query.level = word.flatMap(LogLine.Level.init)
+        query.level = try lowest()
         query.run = run
         let found = try await arguments.ask(ControlAPI.listLogs, query)
         var last = print(found.lines) ?? 0

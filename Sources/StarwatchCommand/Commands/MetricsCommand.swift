@@ -16,8 +16,7 @@ struct MetricsCommand: AsyncParsableCommand {
             The number of series depends on the configured polls and sinks. Without a configuration file it uses \
             the defaults.
             """,
-            examples: "starwatch metrics catalogue",
-            "starwatch metrics catalogue --markdown"
+            examples: ["starwatch metrics catalogue", "starwatch metrics catalogue --markdown"]
         )
 
         @Flag(help: "Print a Markdown table.")

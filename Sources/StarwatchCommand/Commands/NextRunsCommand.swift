@@ -11,8 +11,7 @@ struct NextRunsCommand: AsyncParsableCommand {
         if the local time is skipped and the run comes right after, "fold" if the local time happens twice. A poll \
         with "every" is shown as if it ran now. A digest with a "window" is shown at the window's start.
         """,
-        examples: "starwatch next-runs starred_projects",
-        "starwatch next-runs starred_projects --count 5 --json"
+        examples: ["starwatch next-runs starred_projects", "starwatch next-runs starred_projects --count 5 --json"]
     )
 
     @Argument(help: "The name of a poll or a digest.", completion: NameCompletion.pollsAndDigests)

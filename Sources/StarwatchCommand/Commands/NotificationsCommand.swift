@@ -10,16 +10,20 @@ struct NotificationsCommand: AsyncParsableCommand {
             Uses the running agent if there is one, else the database, which cannot be followed. The output names \
             projects; it is for the person who is notified.
             """,
-        subcommands: [List.self, Show.self, Act.self, NotificationsFollowCommand.self]
+        subcommands: List.commands + Show.commands + Act.commands + [NotificationsFollowCommand.self]
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listSentNotifications,
             "list",
             "List the active identity's notifications, newest first.",
-            examples: "starwatch notifications list",
-            "starwatch notifications list --limit 10 --json",
-            "starwatch notifications list --change 17"
+            examples: [
+                "starwatch notifications list", "starwatch notifications list --limit 10 --json",
+                "starwatch notifications list --change 17",
+            ],
+            taking: \.query,
+            then: { listing, _, arguments in try arguments.print(listing.notifications, NotificationText.list) }
         )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
@@ -31,44 +35,44 @@ struct NotificationsCommand: AsyncParsableCommand {
         @Option(help: "The maximum number of notifications, from 1 to \(NotificationQuery.listLimit).")
         var limit = NotificationQuery().limit
 
-        @OptionGroup var arguments: AgentArguments
-
         func validate() throws { try OptionValue.check(limit: limit, upTo: NotificationQuery.listLimit) }
 
-        func run() async throws {
+        private var query: NotificationQuery {
             var query = NotificationQuery()
-            (query.before, query.change) = (before, change)
-            query.limit = limit
-            let found = try await arguments.ask(ControlAPI.listSentNotifications, query).notifications
-            try arguments.print(found, NotificationText.list)
+            (query.before, query.change, query.limit) = (before, change, limit)
+            return query
         }
     }
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct Show: ParsableArguments, OneQuestion {
+        static let question = Question<Show>(
+            ControlAPI.showNotification,
             "show",
             "Show a notification with its changes, deliveries and actions.",
-            examples: "starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"
+            examples: ["starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"],
+            taking: \.id,
+            text: NotificationText.details
         )
 
         @Argument(help: "The notification's id, as list shows it.")
         var id: String
 
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await arguments.show(ControlAPI.showNotification, id, NotificationText.details) }
     }
 
-    struct Act: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "act",
-            "Perform an action of a notification.",
-            """
-            Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
-            an id of its own; a change of identity cancels it. No action acknowledges a change.
-            """,
-            examples: "starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"
-        )
+    struct Act: ParsableArguments, OneQuestion {
+        static let question = Question<Act>(
+            configuration: CommandConfiguration(
+                "act",
+                "Perform an action of a notification.",
+                """
+                Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
+                an id of its own; a change of identity cancels it. No action acknowledges a change.
+                """,
+                examples: ["starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"]
+            )
+        ) { act, arguments in
+            try arguments.print(await arguments.ask(ControlAPI.actOnNotification, act.choice()), NotificationText.line)
+        }
 
         @Argument(help: "The notification's id, as list shows it.")
         var id: String
@@ -76,13 +80,10 @@ struct NotificationsCommand: AsyncParsableCommand {
         @Argument(help: "One of \(NotificationAction.allCases.map(\.rawValue).joined(separator: ", ")).")
         var action: String
 
-        @OptionGroup var arguments: AgentArguments
+        func validate() throws { _ = try choice() }
 
-        func validate() throws { try NotificationAction.check(action, "the action") }
-
-        func run() async throws {
-            guard let action = NotificationAction(rawValue: action) else { return }
-            try await arguments.show(ControlAPI.actOnNotification, ChosenAction(action, on: id), NotificationText.line)
+        private func choice() throws -> ChosenAction {
+            ChosenAction(try NotificationAction.read(action, "the action"), on: id)
         }
     }
 }

@@ -12,8 +12,7 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
         and prints what arrived meanwhile.
         """,
-        examples: "starwatch notifications follow",
-        "starwatch notifications follow --after 0 --json"
+        examples: ["starwatch notifications follow", "starwatch notifications follow --after 0 --json"]
     )
 
     @Option(help: "Start after this sequence; 0 prints all kept notifications. By default only new ones.")

@@ -11,17 +11,24 @@ struct OutboxCommand: AsyncParsableCommand {
             Uses the running agent if there is one, else the database. The output names projects; it is for the \
             agent's owner.
             """,
-        subcommands: [List.self, Show.self, Retry.self, Discard.self]
+        subcommands: List.commands + Show.commands + commands + Discard.commands
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listOutbox,
             "list",
             "List the rows, newest first.",
-            "A note on standard error says whether there can be more rows, and which --before lists them.",
-            examples: "starwatch outbox list",
-            "starwatch outbox list --state dead --limit 20",
-            "starwatch outbox list --twice"
+            about: "A note on standard error says whether there can be more rows, and which --before lists them.",
+            examples: [
+                "starwatch outbox list", "starwatch outbox list --state dead --limit 20",
+                "starwatch outbox list --twice",
+            ],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.entries, OutboxText.list)
+                list.part.note("rows", ids: listing.entries.map(\.id))
+            }
         )
 
         @Option(
@@ -34,90 +41,72 @@ struct OutboxCommand: AsyncParsableCommand {
         var twice = false
 
         @OptionGroup var part: ListArguments
-        @OptionGroup var arguments: AgentArguments
 
-        func validate() throws { try OutboxState.check(state, "--state") }
+        func validate() throws { _ = try state.map { try OutboxState.read($0, "--state") } }
 
-        func run() async throws {
+        private var query: OutboxQuery {
             var query = OutboxQuery()
             (query.state, query.twice) = (state, twice)
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let rows = try await arguments.ask(ControlAPI.listOutbox, query).entries
-            try arguments.print(rows, OutboxText.list)
-            part.note("rows", ids: rows.map(\.id))
+            return query
         }
     }
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct Show: ParsableArguments, OneQuestion {
+        static let question = Question<Show>(
+            ControlAPI.showOutboxRow,
             "show",
             "Show a row with the result of every sink.",
-            examples: "starwatch outbox show 17"
+            examples: ["starwatch outbox show 17"],
+            taking: \.id,
+            text: OutboxText.details
         )
 
         @Argument(help: "The row's id, as list shows it.")
         var id: Int64
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await arguments.show(ControlAPI.showOutboxRow, id, OutboxText.details) }
     }
 
-    struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "retry",
-            "Retry dead letters.",
-            """
-            A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
-            get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
-            same notification. If one of the ids is neither, nothing changes.
-            """,
-            waiting: ControlAPI.retryOutbox.patience,
-            examples: "starwatch outbox retry 17 18",
-            "starwatch outbox retry --all --poll starred_projects"
-        )
-
-        @OptionGroup var rows: RowArguments
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.retryOutbox, rows.selection) {
-                "\(OutboxText.rows($0.changed)) will be retried."
-            }
-        }
-    }
-
-    struct Discard: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct Discard: ParsableArguments, OneQuestion {
+        static let question = Question<Discard>(
+            ControlAPI.discardOutbox,
             "discard",
             "Discard dead rows, or rows that wait for a sink.",
-            """
-            Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
-            nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
-            and is cancelled when none is left. An attempt that is running can still name them.
-            """,
-            waiting: ControlAPI.discardOutbox.patience,
-            examples: "starwatch outbox discard 17",
-            "starwatch outbox discard --all --claimed"
+            about: """
+                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
+                nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
+                and is cancelled when none is left. An attempt that is running can still name them.
+                """,
+            examples: ["starwatch outbox discard 17", "starwatch outbox discard --all --claimed"],
+            taking: { DiscardSelection($0.rows.selection, in: $0.claimed ? .claimed : nil) },
+            text: { "\($0.changed.counted("row")) discarded." }
         )
 
         @Flag(help: "With --all: every row that waits for a sink, instead of every dead row.")
         var claimed = false
 
         @OptionGroup var rows: RowArguments
-        @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
             guard rows.all || !claimed else { throw ValidationError("--claimed goes with --all") }
         }
-
-        func run() async throws {
-            let selection = DiscardSelection(rows.selection, in: claimed ? .claimed : nil)
-            try await arguments.show(ControlAPI.discardOutbox, selection) {
-                "\(OutboxText.rows($0.changed)) discarded."
-            }
-        }
     }
+}
+
+extension OutboxCommand: OneQuestion {
+    typealias Options = RowArguments
+    static let question = Question<RowArguments>(
+        ControlAPI.retryOutbox,
+        "retry",
+        "Retry dead letters.",
+        about: """
+            A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
+            get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
+            same notification. If one of the ids is neither, nothing changes.
+            """,
+        examples: ["starwatch outbox retry 17 18", "starwatch outbox retry --all --poll starred_projects"],
+        taking: \.selection,
+        text: { "\($0.changed.counted("row")) will be retried." }
+    )
 }
 
 /// Options that select a part of a list, newest first.

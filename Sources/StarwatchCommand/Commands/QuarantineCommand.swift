@@ -11,49 +11,45 @@ struct QuarantineCommand: AsyncParsableCommand {
             the page (quarantine_invalid). Nothing of such an item is kept but its identifier and where its faults are. \
             Uses the running agent if there is one, else the database.
             """,
-        subcommands: [List.self, Discard.self]
+        subcommands: List.commands + commands
     )
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
+    struct List: ParsableArguments, OneQuestion {
+        static let question = Question<List>(
+            ControlAPI.listQuarantine,
             "list",
             "List the items, newest first, with page and JSON path.",
-            "A note on standard error says whether there can be more items, and which --before lists them.",
-            examples: "starwatch quarantine list",
-            "starwatch quarantine list --poll starred_projects --json"
+            about: "A note on standard error says whether there can be more items, and which --before lists them.",
+            examples: ["starwatch quarantine list", "starwatch quarantine list --poll starred_projects --json"],
+            taking: \.query,
+            then: { listing, list, arguments in
+                try arguments.print(listing.entries, QuarantineText.list)
+                list.part.note("items", ids: listing.entries.map(\.id))
+            }
         )
 
         @OptionGroup var part: ListArguments
-        @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
+        private var query: QuarantineQuery {
             var query = QuarantineQuery()
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let items = try await arguments.ask(ControlAPI.listQuarantine, query).entries
-            try arguments.print(items, QuarantineText.list)
-            part.note("items", ids: items.map(\.id))
+            return query
         }
     }
+}
 
-    struct Discard: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "discard",
-            "Hide items.",
+extension QuarantineCommand: OneQuestion {
+    typealias Options = RowArguments
+    static let question = Question<RowArguments>(
+        ControlAPI.discardQuarantine,
+        "discard",
+        "Hide items.",
+        about:
             "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
-            waiting: ControlAPI.discardQuarantine.patience,
-            examples: "starwatch quarantine discard 12",
-            "starwatch quarantine discard --all"
-        )
-
-        @OptionGroup var rows: RowArguments
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.discardQuarantine, rows.selection) {
-                "\(QuarantineText.items($0.changed)) discarded."
-            }
-        }
-    }
+        examples: ["starwatch quarantine discard 12", "starwatch quarantine discard --all"],
+        taking: \.selection,
+        text: { "\($0.changed.counted("item")) discarded." }
+    )
 }
 
 /// Invalid items of the server for a person.
@@ -74,6 +70,4 @@ enum QuarantineText {
             }
         ).text
     }
-
-    static func items(_ count: Int) -> String { "\(count) \(count == 1 ? "item" : "items")" }
 }

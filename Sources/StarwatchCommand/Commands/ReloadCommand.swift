@@ -12,7 +12,7 @@ struct ReloadCommand: AsyncParsableCommand {
         configuration, and the command exits 2.
         """,
         waiting: ControlAPI.reload.patience,
-        examples: "sudo starwatch reload"
+        examples: ["sudo starwatch reload"]
     )
 
     @OptionGroup var arguments: AgentArguments

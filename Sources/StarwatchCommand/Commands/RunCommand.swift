@@ -17,8 +17,7 @@ struct RunCommand: AsyncParsableCommand {
         SIGHUP it reloads its configuration. A configuration with errors, or with a changed storage, http.listen \
         or control.socket, is rejected as a whole, and so is any configuration while the database cannot be written.
         """,
-        examples: "starwatch run",
-        "starwatch run --config /etc/starwatch/starwatch.yaml"
+        examples: ["starwatch run", "starwatch run --config /etc/starwatch/starwatch.yaml"]
     )
 
     @OptionGroup var arguments: ConfigurationArguments

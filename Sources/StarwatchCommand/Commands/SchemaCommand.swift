@@ -10,8 +10,7 @@ struct SchemaCommand: ParsableCommand {
         sqlite3 continues after an error. From a version before 10, sqlite3 3.42 and later also need \
         .dbconfig defensive off.
         """,
-        examples: "starwatch schema | sqlite3 -bail starwatch.db",
-        "starwatch schema --from 9"
+        examples: ["starwatch schema | sqlite3 -bail starwatch.db", "starwatch schema --from 9"]
     )
 
     @Option(help: ArgumentHelp("The current PRAGMA user_version; 0 creates everything.", valueName: "version"))

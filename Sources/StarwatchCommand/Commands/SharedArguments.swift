@@ -62,27 +62,6 @@ struct AgentArguments: ParsableArguments {
     func print<Value: Encodable>(_ value: Value, isGood: Bool = true, _ text: (Value) -> String) throws {
         try format.print(value, isGood: isGood, text)
     }
-
-    /// Performs a verb and prints its answer.
-    ///
-    /// - Parameter isGood: Whether the answer is no failure.
-    func show<Input, Answer>(
-        _ verb: Verb<Input, Answer>,
-        _ input: Input,
-        isGood: (Answer) -> Bool = { _ in true },
-        _ text: (Answer) -> String
-    ) async throws {
-        let answer = try await ask(verb, input)
-        try print(answer, isGood: isGood(answer), text)
-    }
-
-    func show<Answer>(
-        _ verb: Verb<Void, Answer>,
-        isGood: (Answer) -> Bool = { _ in true },
-        _ text: (Answer) -> String
-    ) async throws {
-        try await show(verb, (), isGood: isGood, text)
-    }
 }
 
 /// `--json`.
@@ -108,7 +87,7 @@ extension CommandConfiguration {
         _ abstract: String,
         _ discussion: String = "",
         waiting patience: Duration? = nil,
-        examples: String...
+        examples: [String]
     ) {
         let wait = patience.map { "Waits up to \(DurationText.format($0)) for the agent's answer." }
         let text = [discussion, wait ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
@@ -132,10 +111,12 @@ enum OptionValue {
 }
 
 extension RawRepresentable where Self: CaseIterable, RawValue == String {
-    /// Throws unless the word of an argument is one of these, or is left out.
-    static func check(_ word: String?, _ argument: String) throws {
+    /// Returns the one that the word of an argument names.
+    ///
+    /// - Throws: A usage error for another word.
+    static func read(_ word: String, _ argument: String) throws -> Self {
+        if let value = Self(rawValue: word) { return value }
         let words = allCases.map(\.rawValue)
-        guard let word, !words.contains(word) else { return }
         let tail = Suggestion.tail(for: word, among: words)
         throw ValidationError("\(argument) must be one of \(words.joined(separator: ", "))\(tail)")
     }

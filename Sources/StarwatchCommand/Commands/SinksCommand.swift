@@ -7,33 +7,8 @@ struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
         abstract: "Test a sink, or end a wait that it asked for.",
-        subcommands: [Test.self, ClearWait.self]
+        subcommands: [Test.self] + commands
     )
-
-    struct ClearWait: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "clear-wait",
-            "End the wait that a sink asked for with Retry-After.",
-            """
-            Its notifications are sent at once, unless the sink's hours hold them. Use it only if the wait is a mistake. Of a \
-            sink whose address each account brings, name the account.
-            """,
-            examples: "starwatch sinks clear-wait hook",
-            "starwatch sinks clear-wait hook --account did:ethr:0x…"
-        )
-
-        @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
-        var name: String
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws {
-            try await arguments.show(ControlAPI.clearSinkWait, name) { report in
-                guard let until = report.waitedUntil else { return "There is no wait." }
-                return "The wait until \(until) is over. Notifications that waited: \(report.notifications)."
-            }
-        }
-    }
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -46,13 +21,10 @@ struct SinksCommand: AsyncParsableCommand {
             if the sink does not accept one.
             """,
             waiting: ControlAPI.testSink.patience,
-            examples: "starwatch sinks test hook",
-            "starwatch sinks test hook --json"
+            examples: ["starwatch sinks test hook", "starwatch sinks test hook --json"]
         )
 
-        @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
-        var name: String
-
+        @OptionGroup var sink: SinkArgument
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
@@ -64,20 +36,46 @@ struct SinksCommand: AsyncParsableCommand {
             let access = arguments.access
             let agent = try access.running()
             do {
-                return try await agent.perform(ControlAPI.testSink, name)
+                return try await agent.perform(ControlAPI.testSink, sink.name)
             } catch {
                 guard error.kind == .unreachable, access.socket == nil else { throw error }
             }
             let configuration = try access.trustedConfiguration()
             let options = configuration.options
-            if options.delivery.sinks.first(where: { $0.name == name })?.kind.type.sendsRequests == false {
+            if options.delivery.sinks.first(where: { $0.name == sink.name })?.kind.type.sendsRequests == false {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
                 try await AgentUser.become(for: options)
                 guard !ServiceUser.isNeeded(for: configuration.file) else {
                     throw CommandError.failed("Start the agent first; only its own user can test this sink.")
                 }
             }
-            return try await Trial.sink(name, of: options)
+            return try await Trial.sink(sink.name, of: options)
         }
     }
+}
+
+extension SinksCommand: OneQuestion {
+    typealias Options = SinkArgument
+    static let question = Question<SinkArgument>(
+        configuration: CommandConfiguration(
+            "clear-wait",
+            "End the wait that a sink asked for with Retry-After.",
+            """
+            Its notifications are sent at once, unless the sink's hours hold them. Use it only if the wait is a mistake. Of a \
+            sink whose address each account brings, name the account.
+            """,
+            examples: ["starwatch sinks clear-wait hook", "starwatch sinks clear-wait hook --account did:ethr:0x…"]
+        )
+    ) { sink, arguments in
+        try arguments.print(await arguments.ask(ControlAPI.clearSinkWait, sink.name)) { report in
+            guard let until = report.waitedUntil else { return "There is no wait." }
+            return "The wait until \(until) is over. Notifications that waited: \(report.notifications)."
+        }
+    }
+}
+
+/// The name of a sink.
+struct SinkArgument: ParsableArguments {
+    @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
+    var name: String
 }

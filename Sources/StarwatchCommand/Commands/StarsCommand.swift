@@ -7,15 +7,14 @@ struct StarsCommand: AsyncParsableCommand {
         commandName: "stars",
         abstract: "List or change the starred plans of the active identity.",
         discussion: "Each command prints the resulting stars, one on a line, with the last seen name.",
-        subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self, OptOut.self, OptIn.self]
+        subcommands: [List.self] + PlanArguments.commands + Remove.commands + commands
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "list",
             "List the starred plans.",
-            examples: "starwatch stars list",
-            "starwatch stars list --archived"
+            examples: ["starwatch stars list", "starwatch stars list --archived"]
         )
 
         @Flag(help: "List the stars from before changes of identity, kept for 30 days.")
@@ -29,92 +28,33 @@ struct StarsCommand: AsyncParsableCommand {
         }
     }
 
-    struct Set: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "set",
-            "Star these plans and no others.",
-            examples: "starwatch stars set https://endorser.ch/entity/…"
-        )
-
-        @OptionGroup var plans: PlanArguments
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.set, try await plans.checked(arguments), arguments) }
-    }
-
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "add",
-            "Star more plans.",
-            examples: "starwatch stars add https://endorser.ch/entity/…"
-        )
-
-        @OptionGroup var plans: PlanArguments
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.add, try await plans.checked(arguments), arguments) }
-    }
-
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "remove",
-            "Unstar these plans.",
-            examples: "starwatch stars remove https://endorser.ch/entity/…"
-        )
+    private struct Remove: ParsableArguments, OneQuestion {
+        static let question = change(.remove, "Unstar these plans.", of: " https://endorser.ch/entity/…") {
+            (plans: Remove, _) in
+            plans.ids
+        }
 
         @Argument(help: "The plans' ids.")
         var ids: [String]
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.remove, ids, arguments) }
     }
 
-    struct Restore: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "restore",
-            "Restore the stars from before the last change of identity.",
-            examples: "starwatch stars restore"
-        )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.restore, [], arguments) }
-    }
-
-    struct OptOut: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "opt-out",
-            "Stop polling for starred plans; the stars stay.",
-            examples: "starwatch stars opt-out"
-        )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.optOut, [], arguments) }
-    }
-
-    struct OptIn: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            "opt-in",
-            "Poll for starred plans again.",
-            examples: "starwatch stars opt-in"
-        )
-
-        @OptionGroup var arguments: AgentArguments
-
-        func run() async throws { try await StarsCommand.change(.optIn, [], arguments) }
-    }
-
-    private static func change(
+    /// A question whose command has the name of the change.
+    ///
+    /// - Parameter example: The arguments of the example.
+    fileprivate static func change<Options>(
         _ operation: StarsChange.Operation,
-        _ ids: [String],
-        _ arguments: AgentArguments
-    ) async throws {
-        let change = StarsChange(operation: operation, planIDs: ids)
-        let changed = try await arguments.ask(ControlAPI.changeStars, change)
-        // The change is made, also if an agent answers without names.
-        try show((try? await arguments.ask(ControlAPI.listStars)) ?? changed, arguments)
+        _ abstract: String,
+        of example: String = "",
+        _ ids: @escaping @Sendable (Options, AgentArguments) async throws -> [String]
+    ) -> Question<Options> {
+        let name = operation.rawValue.replacing("_", with: "-")
+        let examples = ["starwatch stars \(name)\(example)"]
+        return Question(configuration: CommandConfiguration(name, abstract, examples: examples)) { options, arguments in
+            let change = StarsChange(operation: operation, planIDs: try await ids(options, arguments))
+            let changed = try await arguments.ask(ControlAPI.changeStars, change)
+            // The change is made, also if an agent answers without names.
+            try show((try? await arguments.ask(ControlAPI.listStars)) ?? changed, arguments)
+        }
     }
 
     private static func show(_ listing: StarsListing, _ arguments: AgentArguments) throws {
@@ -133,8 +73,25 @@ struct StarsCommand: AsyncParsableCommand {
     }
 }
 
+extension StarsCommand: Questions {
+    static let questions: [Question<NoOptions>] = [
+        change(.restore, "Restore the stars from before the last change of identity.") { _, _ in [] },
+        change(.optOut, "Stop polling for starred plans; the stars stay.") { _, _ in [] },
+        change(.optIn, "Poll for starred plans again.") { _, _ in [] },
+    ]
+}
+
 /// Plans to star. The server ignores an identifier that it does not know, so one that cannot exist is rejected here.
-struct PlanArguments: ParsableArguments {
+struct PlanArguments: ParsableArguments, Questions {
+    static let questions: [Question<PlanArguments>] = [
+        StarsCommand.change(.set, "Star these plans and no others.", of: " https://endorser.ch/entity/…") {
+            try await $0.checked($1)
+        },
+        StarsCommand.change(.add, "Star more plans.", of: " https://endorser.ch/entity/…") {
+            try await $0.checked($1)
+        },
+    ]
+
     @Argument(help: "The plans' ids.")
     var ids: [String]
 

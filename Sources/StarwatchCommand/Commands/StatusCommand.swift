@@ -11,9 +11,7 @@ struct StatusCommand: AsyncParsableCommand {
         Exits 0 when the agent is healthy; 1 when it has a problem, which the answer lists with the next command; 3 when \
         no agent answers.
         """,
-        examples: "starwatch status",
-        "starwatch status --watch --interval 5s",
-        "starwatch status --json"
+        examples: ["starwatch status", "starwatch status --watch --interval 5s", "starwatch status --json"]
     )
 
     @Flag(help: "Repeat until interrupted. Waits for an agent that does not run.")

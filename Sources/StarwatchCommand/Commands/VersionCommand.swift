@@ -9,9 +9,7 @@ struct VersionCommand: ParsableCommand {
         With --verbose it also prints the version of every Swift package of the build and of every C library in \
         use. "starwatch --version --verbose" prints the same.
         """,
-        examples: "starwatch version",
-        "starwatch version --verbose",
-        "starwatch version --verbose --json"
+        examples: ["starwatch version", "starwatch version --verbose", "starwatch version --verbose --json"]
     )
 
     @Flag(help: "Also print the versions of all packages and libraries.")

@@ -7,7 +7,7 @@ enum BodyFile {
     /// A file that no other user can read: a template often has the key of a service.
     static var rule: Rule<SinkValue> {
         Rule<String>.secretFile(.text).map(to: { ConfigurationPrinter.scalar($0.path ?? "") }) { path, field in
-            guard field.journal.files.checksSecrets else { return .body(nil, file: path) }
+            guard field.journal.files.loader.checksSecrets else { return .body(nil, file: path) }
             guard let content = FileManager.default.contents(atPath: path) else {
                 return field.reject("\(path) cannot be read by this user; \(FileResolver.readAdvice).")
             }

@@ -64,9 +64,11 @@ extension Rule<String> {
         file(canBeEmpty: true).map(to: text().print) { path, field in
             let files = field.journal.files
             // A command without secrets need not be able to read the file.
-            guard files.checksSecrets else { return path }
+            var loader = files.loader
+            guard loader.checksSecrets else { return path }
+            loader.workingDirectory = files.directory
             do throws(ConfigurationFailure) {
-                let configuration = try ConfigurationLoader(files).loadWebConfiguration(file: path)
+                let configuration = try loader.loadWebConfiguration(file: path)
                 if let problem = configuration.filesProblem {
                     throw ConfigurationFailure(file: path, problems: [.init(line: nil, path: "", message: problem)])
                 }
@@ -77,15 +79,5 @@ extension Rule<String> {
                 return nil
             }
         }
-    }
-}
-
-extension ConfigurationLoader {
-    fileprivate init(_ files: FileResolver) {
-        self.init(
-            environment: files.credentialsDirectory.map { ["CREDENTIALS_DIRECTORY": $0] } ?? [:],
-            workingDirectory: files.directory,
-            user: files.user
-        )
     }
 }

@@ -9,7 +9,7 @@ struct ConfigurationLoader: Sendable {
     /// By default those of the process.
     var environment = ProcessInfo.processInfo.environment
     var workingDirectory = FileManager.default.currentDirectoryPath
-    /// `false` for commands that need no secret.
+    /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.
     var checksSecrets = true
     /// The command that runs, if it makes the file of a secret, which can then be missing.
     var maker: String?
@@ -17,7 +17,7 @@ struct ConfigurationLoader: Sendable {
     var knownKeyFile: String?
     /// The running user.
     var user: UInt32 = geteuid()
-    /// The files that ``Setup`` is about to write.
+    /// The absolute paths of files that no setting may make the agent write, such as the configuration's own.
     var reserved: [String] = []
 
     // MARK: Finding
@@ -36,8 +36,7 @@ struct ConfigurationLoader: Sendable {
 
     /// The absolute path of a file, without links.
     func absolute(_ path: String) -> String {
-        let path = path.hasPrefix("/") ? path : workingDirectory + "/" + path
-        return path
+        path.hasPrefix("/") ? path : workingDirectory + "/" + path
     }
 
     // MARK: Reading
@@ -104,15 +103,14 @@ struct ConfigurationLoader: Sendable {
     func load(text: String, file: String, directory: String) throws(ConfigurationFailure) -> LoadedConfiguration {
         let root = try document(text, of: file)
         var files = files(in: directory)
-        files.reserved = reserved + [files.path(URL(fileURLWithPath: file).lastPathComponent)]
+        files.loader.reserved.append(files.path(URL(fileURLWithPath: file).lastPathComponent))
         let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
-        let web = journal.webConfigurations
         let loaded = LoadedConfiguration(
             options: options,
             origins: journal.origins,
             file: file,
-            webConfigurations: web
+            webConfigurations: journal.webConfigurations
         )
         guard journal.problems.isEmpty else {
             throw ConfigurationFailure(file: file, problems: journal.sortedProblems, partial: loaded)
@@ -120,16 +118,7 @@ struct ConfigurationLoader: Sendable {
         return loaded
     }
 
-    func files(in directory: String) -> FileResolver {
-        FileResolver(
-            directory: directory,
-            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 },
-            checksSecrets: checksSecrets,
-            maker: maker,
-            knownKeyFile: knownKeyFile,
-            user: user
-        )
-    }
+    func files(in directory: String) -> FileResolver { FileResolver(directory: directory, loader: self) }
 
     private func failure(_ file: String, _ message: String) -> ConfigurationFailure {
         ConfigurationFailure(file: file, problems: [ConfigurationProblem(line: nil, path: "", message: message)])

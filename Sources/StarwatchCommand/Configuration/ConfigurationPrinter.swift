@@ -24,17 +24,14 @@ struct ConfigurationPrinter {
 
     /// The effective configuration.
     static func yaml(_ configuration: LoadedConfiguration) -> String {
-        var printer = ConfigurationPrinter(isDefault: false, origins: configuration.origins)
-        ConfigurationTable.settings.write(configuration.options, to: &printer)
+        let printer = effective(configuration)
         return "# The effective configuration: \(configuration.file) over the defaults.\n"
             + printer.text(width: min(60, printer.lines.map(\.text.count).max() ?? 0))
     }
 
     /// The effective settings, each with its line.
     static func settings(_ configuration: LoadedConfiguration) -> [EffectiveSetting] {
-        var printer = ConfigurationPrinter(isDefault: false, origins: configuration.origins)
-        ConfigurationTable.settings.write(configuration.options, to: &printer)
-        return printer.rows.compactMap { row in
+        effective(configuration).rows.compactMap { row in
             // A section has no value of its own.
             guard let value = row.value, !value.isEmpty else { return nil }
             return EffectiveSetting(path: row.path, value: value, line: configuration.origins[row.path])
@@ -44,9 +41,7 @@ struct ConfigurationPrinter {
     /// Every setting with its value, to compare. Secrets are among them. An item of a list goes by its name:
     /// `delivery.sinks.hook.url`.
     @Sendable static func values(_ options: AgentOptions) -> [String: String] {
-        var printer = ConfigurationPrinter(isDefault: false, origins: [:])
-        printer.isComparison = true
-        ConfigurationTable.settings.write(options, to: &printer)
+        let printer = ConfigurationPrinter(isDefault: false, isComparison: true, origins: [:]).writing(options)
         var values: [String: String] = [:]
         var item: (path: String, name: String)?
         // The name is the first setting of an item.
@@ -63,18 +58,26 @@ struct ConfigurationPrinter {
         return values
     }
 
-    /// The defaults with the comments.
+    /// The output of `starwatch config default`: every setting with its default and a comment.
     static var defaults: String {
-        var printer = ConfigurationPrinter(isDefault: true, origins: [:])
-        ConfigurationTable.settings.write(ConfigurationReader.defaults, to: &printer)
-        return printer.text(width: 31)
+        let printer = ConfigurationPrinter(isDefault: true, origins: [:]).writing(ConfigurationReader.defaults)
+        return header + printer.text(width: 31)
     }
 
     /// The rows of the reference, in the order of the file.
     static var reference: [ConfigurationReference.Row] {
-        var printer = ConfigurationPrinter(isDefault: true, isReference: true, origins: [:])
-        ConfigurationTable.settings.write(ConfigurationReader.defaults, to: &printer)
-        return printer.rows
+        ConfigurationPrinter(isDefault: true, isReference: true, origins: [:]).writing(ConfigurationReader.defaults)
+            .rows
+    }
+
+    private static func effective(_ configuration: LoadedConfiguration) -> ConfigurationPrinter {
+        ConfigurationPrinter(isDefault: false, origins: configuration.origins).writing(configuration.options)
+    }
+
+    private func writing(_ options: AgentOptions) -> ConfigurationPrinter {
+        var printer = self
+        ConfigurationTable.settings.write(options, to: &printer)
+        return printer
     }
 
     private func text(width: Int) -> String {
@@ -159,11 +162,6 @@ struct ConfigurationPrinter {
         }
         return "\"\(escaped.joined())\""
     }
-}
-
-/// The output of `starwatch config default`: every setting with its default and a comment.
-enum DefaultConfiguration {
-    static var text: String { header + ConfigurationPrinter.defaults }
 
     private static let header = """
         # Starwatch's configuration: every setting with its default. Settings you leave out keep their default; unknown

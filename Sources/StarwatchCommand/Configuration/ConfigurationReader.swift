@@ -41,7 +41,7 @@ enum ConfigurationReader {
         for problem in options.problemsOfMany where problem.path != "accounts" || !hasKeyProblem {
             report(problem.path, problem.message)
         }
-        for conflict in NamedFiles(options, reserved: journal.files.reserved).conflicts {
+        for conflict in NamedFiles(options, reserved: journal.files.loader.reserved).conflicts {
             report(conflict.setting, conflict.message)
         }
     }

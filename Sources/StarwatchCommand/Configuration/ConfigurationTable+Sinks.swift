@@ -148,7 +148,7 @@ extension ConfigurationTable {
             if let problem = kind.problem(of: part, text, in: sink) { section.report(problem, at: setting.key) }
         }
         // Commands that need no secret read none.
-        if section.journal.files.checksSecrets, let file = sink["url_file"]?.text,
+        if section.journal.files.loader.checksSecrets, let file = sink["url_file"]?.text,
             let content = FileManager.default.contents(atPath: file),
             let bytes = try? SecretContent.line.secret(in: Array(content)),
             case let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces,

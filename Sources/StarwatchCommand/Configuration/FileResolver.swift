@@ -7,18 +7,13 @@ import StarwatchCore
 struct FileResolver: Sendable {
     /// The configuration file's directory, where relative paths start.
     var directory: String
-    /// The absolute paths of files that no setting may make the agent write, such as the configuration's own.
-    var reserved: [String] = []
+    /// The loader of that file.
+    var loader = ConfigurationLoader()
+
     /// systemd's `$CREDENTIALS_DIRECTORY`, which comes first for file names without a directory.
-    var credentialsDirectory: String?
-    /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.
-    var checksSecrets = true
-    /// The command that runs, if it makes the file of a secret, which can then be missing.
-    var maker: String?
-    /// The file of a master key that the agent already has.
-    var knownKeyFile: String?
-    /// The running user.
-    var user: UInt32 = geteuid()
+    private var credentialsDirectory: String? {
+        loader.environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     /// Returns the absolute path.
     func path(_ text: String) -> String {
@@ -50,12 +45,12 @@ struct FileResolver: Sendable {
         canBeSealed: Bool = false,
         maker: String? = nil
     ) -> String? {
-        guard checksSecrets else { return nil }
+        guard loader.checksSecrets else { return nil }
         let file = secretPath(text)
-        if canBeSealed, file == knownKeyFile { return nil }
+        if canBeSealed, file == loader.knownKeyFile { return nil }
         if canBeSealed, SealedCredential(of: file).replacesFile { return sealedProblem(SealedCredential(of: file)) }
         guard FileManager.default.fileExists(atPath: file) else {
-            return maker != nil && maker == self.maker ? nil : missing(text, file, maker)
+            return maker != nil && maker == loader.maker ? nil : missing(text, file, maker)
         }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
         return SecretFileCheck.problem(
@@ -63,7 +58,7 @@ struct FileResolver: Sendable {
             holding: content,
             atLeast: bytes,
             credentialsDirectory: credentialsDirectory,
-            user: user
+            user: loader.user
         )
     }
 
@@ -73,7 +68,7 @@ struct FileResolver: Sendable {
             let advice = "add LoadCredentialEncrypted= to the unit, or run 'systemctl daemon-reload'."
             return "\(credential.path) is not loaded; \(advice)"
         }
-        return user == 0 ? nil : "\(credential.path) \(SealedCredential.advice)"
+        return loader.user == 0 ? nil : "\(credential.path) \(SealedCredential.advice)"
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.

@@ -33,9 +33,7 @@ struct LoadedConfiguration: Sendable, Hashable {
         var problems = Surroundings(self).problems
         do throws(AgentError) { try await Agent.check(options) } catch { problems.append(located(error)) }
         do throws(AgentError) { try await checkMasterKey() } catch { problems.append(located(error)) }
-        guard !problems.isEmpty else { return }
-        problems.sort { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) }
-        throw ConfigurationFailure(file: file, problems: problems)
+        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems.inOrder) }
     }
 
     /// Checks the content of the file of the master key. One that this user cannot read, or that only systemd opens, is left
@@ -51,6 +49,11 @@ struct LoadedConfiguration: Sendable, Hashable {
     func checkTrust() throws(ConfigurationFailure) {
         let problems = Surroundings(self).distrusted
         if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+    }
+
+    /// Problems with the lines of their settings, in the order of the file.
+    func located(_ found: [(path: String, message: String)]) -> [ConfigurationProblem] {
+        found.map { ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message) }.inOrder
     }
 
     /// An error of the agent with the setting that it names, and that setting's line.
@@ -141,6 +144,10 @@ struct ConfigurationFailure: Error, Sendable, Hashable {
             return problem.description(file: file)
         }
     }
+}
+
+extension [ConfigurationProblem] {
+    fileprivate var inOrder: [ConfigurationProblem] { sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) } }
 }
 
 /// A problem of a configuration file.

@@ -43,8 +43,6 @@ struct Rule<Value> {
 
     func needed(_ problem: String) -> Rule { with { $0.needed = problem } }
 
-    var leftToAccounts: Rule { with { $0.isLeftToAccounts = true } }
-
     func shown(_ show: @escaping (Value) -> String) -> Rule { with { $0.show = show } }
 
     var secret: Rule { shown { _ in "<secret>" } }

@@ -22,21 +22,12 @@ struct Surroundings {
     }
 
     var problems: [ConfigurationProblem] {
-        located(
-            programs.compactMap { path, argv in program(argv).map { (path, $0) } } + folders + ports
-        )
+        configuration.located(programs.compactMap { path, argv in program(argv).map { (path, $0) } } + folders + ports)
     }
 
     /// The programs that other users can change. The agent starts with none of them.
     var distrusted: [ConfigurationProblem] {
-        located(programs.compactMap { path, argv in file(of: argv).flatMap(distrust).map { (path, $0) } })
-    }
-
-    private func located(_ found: [(path: String, message: String)]) -> [ConfigurationProblem] {
-        found.map { path, message in
-            ConfigurationProblem(line: configuration.origins[path], path: path, message: message)
-        }
-        .sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) }
+        configuration.located(programs.compactMap { path, argv in file(of: argv).flatMap(distrust).map { (path, $0) } })
     }
 
     // MARK: Programs

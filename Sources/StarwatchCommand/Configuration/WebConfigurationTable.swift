@@ -20,7 +20,7 @@ enum WebConfigurationTable {
         Entry("cert_file", \.certificateFile, as: .file().needed("needs cert_file; add it."))
         Entry("key_file", \.keyFile, as: .secretFile(.text).needed("needs key_file; add it."))
         Entry("client_ca_file", \.clientCAFile, as: .file())
-        Entry("client_auth_type", \.clientCertificates, as: clientCertificates)
+        Entry("client_auth_type", \.clientCertificates, as: .choice(aliases: formerTypes))
         Entry("client_allowed_sans", \.allowedClientNames, as: .list)
         Entry("min_version", \.minimumVersion, as: tlsVersion)
         Entry("max_version", \.maximumVersion, as: tlsVersion)
@@ -38,31 +38,24 @@ enum WebConfigurationTable {
 
     /// A setting of the format that the agent cannot obey.
     private static func never<Root>(_ key: String, _ problem: String) -> Entry<Root> {
-        Entry(key: key) { _, section in
-            let field = section.field(key)
-            if !field.isNull { field.report(problem) }
-        } write: { _, _ in
-        }
+        idle(key) { $0.report(problem) }
     }
 
     /// A flag of the format that promises nothing, and changes nothing here.
-    private static func hint<Root>(_ key: String) -> Entry<Root> {
+    private static func hint<Root>(_ key: String) -> Entry<Root> { idle(key) { _ = Rule<Bool>.flag.read($0) } }
+
+    /// A setting without a value in the configuration.
+    private static func idle<Root>(_ key: String, _ check: @escaping (SettingsField) -> Void) -> Entry<Root> {
         Entry(key: key) { _, section in
-            let field = section.field(key)
-            if !field.isNull { _ = Rule<Bool>.flag.read(field) }
+            if section.has(key) { check(section.field(key)) }
         } write: { _, _ in
         }
     }
 
     // MARK: - Rules
 
-    private static var clientCertificates: Rule<WebConfiguration.ClientCertificates> {
-        let known = Rule<WebConfiguration.ClientCertificates>.choice()
-        return Rule(print: known.print) { field in
-            // The format's former name of the type.
-            field.text == "RequireClientCert" ? .requireAny : known.read(field)
-        }
-    }
+    /// The format's former name of a type.
+    private static let formerTypes = ["RequireClientCert": WebConfiguration.ClientCertificates.requireAny.rawValue]
 
     private static var tlsVersion: Rule<WebConfiguration.Version> {
         let known = Rule<WebConfiguration.Version>.choice()

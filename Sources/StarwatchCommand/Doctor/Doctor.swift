@@ -41,7 +41,7 @@ struct Doctor {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings
-        findings.append(DatabaseFinding.finding(await DatabaseTrial.of(options), lockedBy: holder))
+        findings.append(Finding.database(await DatabaseTrial.of(options), lockedBy: holder))
         let running = (try? status.get()).map {
             AgentFindings(status: $0, options: options, isEncrypted: configuration.hasTLS(.http))
         }
@@ -210,8 +210,8 @@ enum AlertingFinding {
             let text = "Prometheus sends its alerts to no Alertmanager, so nobody is told"
             return Finding(area, .problem, text + "; add alerting.alertmanagers to its configuration.")
         }
-        let agents = state.targets == 1 ? "1 agent" : "\(state.targets) agents"
-        let receivers = state.alertmanagers == 1 ? "1 Alertmanager" : "\(state.alertmanagers) Alertmanagers"
+        let agents = state.targets.counted("agent")
+        let receivers = state.alertmanagers.counted("Alertmanager")
         return Finding(
             area,
             .ok,
@@ -220,36 +220,24 @@ enum AlertingFinding {
     }
 }
 
-/// The finding about the database's file.
-enum DatabaseFinding {
-    private static let area = "database"
-
+extension Finding {
+    /// The finding about the database's file.
+    ///
     /// - Parameter holder: The program that keeps the database locked, as `sqlite3, pid 12`; `nil` for none.
-    static func finding(_ trial: DatabaseTrial, lockedBy holder: String? = nil) -> Finding {
-        let pages = finding(pages: trial)
-        return holder.flatMap { pages.state == .ok ? finding(lockedBy: $0) : nil } ?? pages
-    }
-
-    private static func finding(pages trial: DatabaseTrial) -> Finding {
-        switch trial {
-        case .sound: Finding(area, .ok, "Every page of the database is sound.")
-        case .absent: Finding(area, .skipped, "There is no database yet; the agent's first start creates it.")
-        case .older: Finding(area, .ok, "Every page of the database is sound; the next start updates its schema.")
-        case .failed(let sentence):
-            Finding(
-                area,
-                .problem,
-                sentence.prefix(1).uppercased() + sentence.dropFirst() + (sentence.hasSuffix(".") ? "" : ".")
-            )
-        }
-    }
-
-    private static func finding(lockedBy holder: String) -> Finding {
-        Finding(
-            area,
-            .problem,
-            "Another program holds a lock on the database: \(holder). End its transaction, or the program; the agent then "
-                + "resumes by itself."
-        )
+    static func database(_ trial: DatabaseTrial, lockedBy holder: String? = nil) -> Finding {
+        let (state, text): (State, String) =
+            switch trial {
+            case .sound: (.ok, "Every page of the database is sound.")
+            case .absent: (.skipped, "There is no database yet; the agent's first start creates it.")
+            case .older: (.ok, "Every page of the database is sound; the next start updates its schema.")
+            case .failed(let sentence):
+                (
+                    .problem,
+                    sentence.prefix(1).uppercased() + sentence.dropFirst() + (sentence.hasSuffix(".") ? "" : ".")
+                )
+            }
+        guard state == .ok, let holder else { return Finding("database", state, text) }
+        let advice = "End its transaction, or the program; the agent then resumes by itself."
+        return Finding("database", .problem, "Another program holds a lock on the database: \(holder). \(advice)")
     }
 }

@@ -33,8 +33,7 @@ struct DoctorReport: Sendable, Encodable {
 
     private var summary: String {
         func count(_ state: Finding.State, _ noun: String) -> String {
-            let number = findings.count { $0.state == state }
-            return "\(number) \(noun)\(number == 1 ? "" : "s")"
+            findings.count { $0.state == state }.counted(noun)
         }
         return "\(count(.problem, "problem")), \(count(.warning, "warning")), \(count(.skipped, "skipped check"))."
     }

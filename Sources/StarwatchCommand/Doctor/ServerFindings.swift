@@ -161,9 +161,7 @@ struct ServerFindings {
         case "skipped": return Finding(area, .warning, "It cannot be tried, because \(skip(report)).")
         case "failed", "deferred", "cancelled":
             return Finding(area, .problem, report.reason ?? "It \(report.outcome).")
-        default: return Finding(area, .ok, "The server answered with \(changes(report.fetched)).")
+        default: return Finding(area, .ok, "The server answered with \(report.fetched.counted("change")).")
         }
     }
-
-    private func changes(_ count: Int) -> String { count == 1 ? "1 change" : "\(count) changes" }
 }

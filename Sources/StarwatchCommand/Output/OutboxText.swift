@@ -28,8 +28,6 @@ enum OutboxText {
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
 
-    static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
-
     /// A note that the list of rows or items can be incomplete; `nil` if it is complete.
     static func limitNote(_ noun: String, ids: [Int64], limit: Int) -> String? {
         guard ids.count >= limit, let last = ids.last else { return nil }
@@ -98,7 +96,11 @@ enum IdentityText {
             + "changes of the time between are not announced."
     }
 
-    static func erasure(_ report: IdentityErasureReport) -> String { erasure(report, of: "identity") }
+    static func kinds(_ choice: KindListing) -> String {
+        choice.optedOut.isEmpty
+            ? "The identity is opted out of no kind."
+            : "The identity is opted out of \(choice.optedOut.map(\.rawValue).joined(separator: ", "))."
+    }
 
     /// - Parameter noun: The word for what was erased.
     static func erasure(_ report: IdentityErasureReport, of noun: String) -> String {

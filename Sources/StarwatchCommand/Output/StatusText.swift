@@ -41,7 +41,7 @@ enum StatusText {
         let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
         let failing = accounts.failing.flatMap { $0 > 0 ? ", \($0) failing" : nil } ?? ""
         let missing = accounts.withoutAddress > 0 ? ", \(accounts.withoutAddress) without an address" : ""
-        let requests = accounts.roundRequests.map { $0 == 1 ? "1 request, " : "\($0) requests, " } ?? ""
+        let requests = accounts.roundRequests.map { "\($0.counted("request")), " } ?? ""
         return numbers + failing + stale + missing + waiting
             + "; one round takes \(requests)at least \(AgeText.duration(accounts.roundSeconds))"
     }
@@ -131,7 +131,7 @@ enum StatusText {
             let next = RelativeTime.text(wait.nextAttempt, now: now)
             let notices = wait.notifications == 1 ? "a notice" : "notices"
             let held =
-                wait.held.map { "; its hours hold \($0 == 0 ? notices : $0 == 1 ? "1 change" : "\($0) changes")" }
+                wait.held.map { "; its hours hold \($0 == 0 ? notices : $0.counted("change"))" }
                 ?? ""
             return ("Waiting", "\(count) for sink \(sink)\(lasting) (next attempt \(next)\(held))")
         }
@@ -163,7 +163,7 @@ enum StatusText {
             rows: outbox.sinks.sorted { $0.key < $1.key }.map { name, circuit in
                 [
                     name, circuit, RelativeTime.text(outbox.sinkLastSuccess?[name], now: now),
-                    outbox.waiting?[name]?.changes.map { $0 == 1 ? "1 change" : "\($0) changes" } ?? "-",
+                    outbox.waiting?[name]?.changes.map { $0.counted("change") } ?? "-",
                     phrase(outbox.sinkReasons[name]) ?? "-",
                 ]
             }

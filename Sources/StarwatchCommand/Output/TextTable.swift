@@ -41,6 +41,11 @@ struct TextTable: Sendable {
     }
 }
 
+extension Int {
+    /// The number with its noun: `1 row`, `2 rows`.
+    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}
+
 /// The colours of states on a terminal.
 enum Palette {
     /// Whether this task's output is coloured.

@@ -61,8 +61,7 @@ struct Setup {
     }
 
     private static func isRunning(_ configuration: String) -> Bool {
-        var loader = ConfigurationLoader()
-        loader.checksSecrets = false
+        let loader = ConfigurationLoader(checksSecrets: false)
         return (try? loader.load(file: configuration)).map { Surroundings($0).isRunning } ?? false
     }
 
@@ -112,8 +111,7 @@ struct Setup {
         _ = try files.write(to: stage.path, for: nil)
         let options: AgentOptions
         do throws(ConfigurationFailure) {
-            var loader = ConfigurationLoader()
-            loader.reserved = files.files.map { folder + "/" + $0.name }
+            let loader = ConfigurationLoader(reserved: files.files.map { folder + "/" + $0.name })
             let staged = try loader.load(file: stage.path + "/" + SetupFiles.configurationName)
             // Before a trial runs the program.
             try staged.checkTrust()

@@ -49,12 +49,8 @@ struct SetupAnswers: Sendable, Hashable {
     var command: String {
         var words = ["starwatch", "init", "--server", server]
         if let dialect { words += ["--dialect", dialect] }
-        switch token {
-        case .none: break
-        case .key(let file): words += ["--key-file", file]
-        case .sharedSecret(let file): words += ["--secret-file", file]
-        case .pool(let file): words += ["--tokens-file", file]
-        }
+        // The option has the name of the setting.
+        if let copy = token.copy { words += ["--" + copy.setting.replacing("_", with: "-"), copy.source] }
         if let did { words += ["--did", did.rawValue] }
         for star in stars { words += ["--star", star] }
         for kind in polls { words += ["--poll", kind.rawValue] }

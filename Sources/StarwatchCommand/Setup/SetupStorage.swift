@@ -113,8 +113,7 @@ struct SetupStorage: Sendable, Hashable {
     private static func former(in folder: String) throws(CommandError) -> AgentOptions? {
         let file = folder + "/" + SetupFiles.configurationName
         guard exists(file) else { return nil }
-        var loader = ConfigurationLoader()
-        loader.checksSecrets = false
+        let loader = ConfigurationLoader(checksSecrets: false)
         do throws(ConfigurationFailure) { return try loader.load(file: file).options } catch {
             let place = error.lines.first ?? file
             throw .usage("The former configuration names the database; correct it, or move it away, first: \(place)")

@@ -44,19 +44,19 @@ import Testing
     }
 
     @Test func aDamagedDatabaseIsAProblemThatSaysWhatToDo() {
-        let finding = DatabaseFinding.finding(.failed("the database file is damaged: restore a backup"))
+        let finding = Finding.database(.failed("the database file is damaged: restore a backup"))
         #expect(finding.state == .problem)
         #expect(finding.text == "The database file is damaged: restore a backup.")
-        #expect(DatabaseFinding.finding(.sound).state == .ok)
-        #expect(DatabaseFinding.finding(.older).state == .ok)
-        #expect(DatabaseFinding.finding(.absent).state == .skipped)
+        #expect(Finding.database(.sound).state == .ok)
+        #expect(Finding.database(.older).state == .ok)
+        #expect(Finding.database(.absent).state == .skipped)
     }
 
     @Test func aLockedDatabaseIsOneProblemAndNotASoundDatabaseBesides() {
-        let lock = DatabaseFinding.finding(.sound, lockedBy: "sqlite3, pid 12")
+        let lock = Finding.database(.sound, lockedBy: "sqlite3, pid 12")
         #expect(lock.state == .problem)
         #expect(lock.text.hasPrefix("Another program holds a lock on the database: sqlite3, pid 12. End its "))
-        #expect(DatabaseFinding.finding(.absent, lockedBy: "sqlite3, pid 12").state == .skipped)
+        #expect(Finding.database(.absent, lockedBy: "sqlite3, pid 12").state == .skipped)
     }
 
     /// Only the meaning helps who runs the command already.
