@@ -114,7 +114,7 @@ extension AgentProcess {
             try await store.digests.retain(Set(parts.digests.map(\.name)))
             // Old events must not be sent to callbacks that are configured again later.
             try await store.events.retain(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
-            let json = DigestConfiguration.json(options.digests)
+            let json = DigestFactory.json(options.digests)
             let now = environment.time.now
             let event = callbackWriter.draft(.configUpdated, account: account, config: json, now: now)
             let dropped = try await store.digests.storeConfiguration(json, telling: event, now: now)

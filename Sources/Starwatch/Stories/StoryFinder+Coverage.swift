@@ -77,7 +77,7 @@ extension StoryFinder {
             return facts
         }
         let local = facts.time - (environment.clock.now - environment.time.now)
-        for poll in polls.polls {
+        for poll in polls {
             let stream = account.stream(poll.name, of: did)
             var entry = CoverageFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
