@@ -117,7 +117,7 @@ struct AcknowledgeAttempt {
 
     /// Reads the server's answer, and completes the batch that it ends.
     ///
-    /// - Returns: `nil` if the server refused the batch, or if the answer, which is `nil` then, says nothing about it.
+    /// - Returns: `nil` if the batch is not done: the server refused it, or its answer cannot be read, and `answer` is `nil`.
     private func read(_ answer: AcknowledgeAnswer?, _ trace: RequestTrace?) async throws(StoreError) -> End? {
         let count = UInt64(batch.ids.count)
         guard let answer else {

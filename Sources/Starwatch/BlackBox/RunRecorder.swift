@@ -92,7 +92,7 @@ package final class RunRecorder: Sendable {
 }
 
 extension RunStart {
-    /// The machine at a look at the black box of an agent that does not run.
+    /// The machine, with the last sign of life in the black box of an agent that does not run.
     func looking(at content: BlackBox.Content) -> RunStart {
         var machine = self
         machine.formerSign = content.lastSign

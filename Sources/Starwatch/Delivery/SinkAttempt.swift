@@ -14,8 +14,8 @@ struct SinkAttempt {
 
     private var slot: SinkSlot { receiver.slot }
 
-    /// The moment until which the further attempts of a pass at a receiver wait, and whether there was no slot. Else the receiver
-    /// takes nothing, though its host does.
+    /// The moment until which the further attempts of a pass at a receiver wait, and whether there was no slot. Without
+    /// that, only this receiver asked to wait.
     typealias Wait = (until: Timestamp, isForSlot: Bool)
 
     /// Makes the attempt, unless it must wait.

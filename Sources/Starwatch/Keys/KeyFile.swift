@@ -2,7 +2,7 @@ import Glibc
 import StarwatchCore
 import StarwatchTransport
 
-/// The writing of files that only their owner can read, as those with keys.
+/// The writing of files that only their owner can read, such as key files.
 package enum KeyFile {
     /// Writes a new file of mode 0600 that survives a power loss.
     ///

@@ -6,8 +6,8 @@ import StarwatchTelemetry
 
 /// The run of a cycle that can reach the server: its steps in order, and its position between two pages.
 ///
-/// Not copyable, because a copy takes 1,250 instructions (callgrind, `Benchmarks/instructions`). ``time`` is a protocol's
-/// value, so methods get the run's address. Without such a value each call would copy its 1,500 bytes.
+/// Not copyable, because a copy takes 1,250 instructions (callgrind, `Benchmarks/instructions`). Keep ``time``
+/// stored here: it is a protocol's value, so methods get the run's address. Without it each call copies the run's 1,500 bytes.
 struct CycleRun: ~Copyable {
     private typealias Stop = PollCycle.Stop
 

@@ -122,6 +122,8 @@ public final class Agent: Sendable {
         process = try await AgentProcess(options, log, dependencies, time: time, random: random, after: previous)
         runtime = AccountRuntime(of: nil, in: process)
         try await runtime.activate()
+        // It counts how long a poll has not succeeded from here on.
+        _ = runtime.dispatcher
         if let previous { await runtime.keepProblems(of: previous.runtime) }
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions

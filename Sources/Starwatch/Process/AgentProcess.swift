@@ -15,7 +15,7 @@ package final class AgentProcess: Sendable {
     let parts: AgentParts
     /// Sends the requests to every server.
     let requester: Requester
-    /// The way of all accounts to their server.
+    /// The connection of all accounts to their server.
     let api: EndorserAPI
     /// Manages the requests of the host program and of digests.
     let pollManager: PollManager

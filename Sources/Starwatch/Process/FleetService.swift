@@ -122,7 +122,7 @@ final class FleetService: Service {
         await storeEnds()
     }
 
-    /// Waits for the places of a visit. It gives the one among those that poll to another before it delivers.
+    /// Waits for the places of a visit. It gives up its place among those that poll before it delivers.
     ///
     /// - Returns: `false` if the service ends. No place is then taken.
     private func enter(_ all: ConcurrencyLimit, _ polling: ConcurrencyLimit) async -> Bool {

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// The polls, as an operator or a host program starts their cycles, and looks through the invalid items that they set aside.
+/// The polls, as an operator or a host program starts their cycles, and the invalid items that polls have set aside.
 struct PollControl: Sendable {
     let runtime: AccountRuntime
 

@@ -143,8 +143,9 @@ struct StatusReporter: Sendable {
             facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
         }
         let canary = process.canaries?.facts(in: process.environment)
-        // It is for an account, or for the active identity.
-        facts.canary = (options.canary?.account ?? snapshot.identity.did) == nil ? nil : canary
+        // A canary needs somebody to get it: its account, or the active identity.
+        let receiver = fleet == nil ? snapshot.identity.did : options.canary?.account
+        facts.canary = receiver == nil ? nil : canary
         status.canary = canary.map(AgentStatus.Canary.init)
         let current = try await runtime.account.identity.current()
         let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()

@@ -86,7 +86,7 @@ public struct ClockEstimator: Sendable, Hashable {
             at: sample.receivedAt
         )
         let last = recent.last
-        recent.removeAll { !Self.kept.contains($0.at.milliseconds - bounds.at.milliseconds) }
+        recent.removeAll { !Self.kept.contains($0.at.milliseconds &- bounds.at.milliseconds) }
         // However old, it is what a jump is measured by.
         if recent.isEmpty, let last, last.at - bounds.at <= .seconds(5) { recent = [last] }
         if !recent.isEmpty, Self.intersection(recent, with: bounds, at: bounds.at) == nil {

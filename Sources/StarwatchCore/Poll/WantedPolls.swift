@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The polls and kinds of poll that an account wants, in its `notificationPreferences`.
 package enum WantedPolls {
     /// - Parameter preferences: A JSON object.
@@ -28,9 +30,16 @@ package enum WantedPolls {
         return Set(PollKind.allCases.filter { (flags[$0.rawValue] ?? flags[$0.preference]) == .flag(false) })
     }
 
+    /// A member of the preferences. One that cannot be read, such as a half of a surrogate pair, does not hide the others.
+    private struct Member: Decodable {
+        let value: JSONTree
+
+        init(from decoder: any Decoder) { value = (try? JSONTree(from: decoder)) ?? .null }
+    }
+
     private static func members(_ preferences: String) -> [String: JSONTree] {
-        guard case .object(let members) = JSONTree(json: Array(preferences.utf8)) else { return [:] }
-        return members
+        let members = try? JSONDecoder().decode([String: Member].self, from: Data(preferences.utf8))
+        return members?.mapValues(\.value) ?? [:]
     }
 
     /// Whether an account's preferences leave a poll on.

@@ -28,8 +28,8 @@ struct ServerSettings: Sendable {
 extension ServerSettings {
     /// The access check of a port on TCP.
     ///
-    /// - Parameter token: `nil` for the users' passwords. Without a web configuration, which is the only place for users, everybody
-    ///   is then let in.
+    /// - Parameter token: `nil` for the users' passwords. With `nil` and no web configuration there are no users, and everybody is
+    ///   let in.
     func access(_ token: AccessPolicy.Credential?) -> AccessPolicy {
         let passwords = security.map { security in
             AccessPolicy.Credential.password(passwordCheck, users: { security.active.configuration.users })

@@ -38,9 +38,7 @@ extension AccountRows {
         maxUndelivered: Int = .max
     ) throws -> [AccountClaim] {
         // A visit that outlives its lease is still under way here.
-        let free = try due(work, limit: limit + db.context.accounts.leases, owner: owner, now: now)
-            .filter { due in due.claim.map { db.context.accounts.lease(of: $0.lease.account)?.owner != owner } ?? true }
-            .prefix(limit)
+        let free = try due(work, limit: limit, owner: owner, now: now)
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }
@@ -67,14 +65,15 @@ extension AccountRows {
     /// Not by the time at which they became due: a visit that may only deliver ends with a later one, and an account whose
     /// sink is down would move behind the others in each wait of the server.
     ///
-    /// - Returns: The accounts by their stored forms; `nil` as the claim of one that does not open.
+    /// - Returns: The accounts that `owner` has no lease of, by their stored forms; `nil` as the claim of one that does not open.
     private func due(
         _ work: VisitWork,
         limit: Int,
         owner: String,
         now: Timestamp
     ) throws -> [(key: String, claim: AccountClaim?)] {
-        try db.all(
+        var rest = limit
+        return try db.all(
             """
             SELECT due.account, a.generation, due.epoch, due.due_at, CASE WHEN due.owner IS NULL THEN 1 ELSE 0 END AS is_free,
                 CASE WHEN due.last_attempt IS NULL THEN 1 ELSE 0 END AS is_new,
@@ -97,11 +96,15 @@ extension AccountRows {
             LEFT JOIN request_windows w ON w.account = due.account
             ORDER BY due.place, due.due_at, due.account
             """,
-            [now.milliseconds, limit]
-        ) { row in
+            [now.milliseconds, limit + db.context.accounts.leases]
+        ) { row -> (key: String, claim: AccountClaim?)? in
+            guard rest > 0 else { return nil }
             let key: String = try row["account"]
-            return (key, try ifReadable { try db.account(key) }.map { try claim(row, of: $0, owner: owner) })
-        }
+            let did = try ifReadable { try db.account(key) }
+            if let did, db.context.accounts.lease(of: did)?.owner == owner { return nil }
+            rest -= 1
+            return (key, try did.map { try claim(row, of: $0, owner: owner) })
+        }.compactMap(\.self)
     }
 
     private func claim(_ row: SQLRow, of did: DID, owner: String) throws -> AccountClaim {

@@ -133,7 +133,6 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        // A local value: each use of a property that changes is checked at run time.
         var batch = CurlInbox.Batch()
         while takeBatches(&batch) {
             sockets.runTimers()

@@ -13,6 +13,13 @@ import Testing
         #expect(WantedPolls.read(#"{"polls":[]}"#) == [])
     }
 
+    @Test(arguments: ["1e999", #""\ud83d""#, #"[{"deep":1e999}]"#])
+    func aMemberThatCannotBeReadDoesNotHideTheOthers(_ member: String) {
+        let preferences = #"{"starred_projects":false,"note":\#(member),"polls":["a"]}"#
+        #expect(WantedPolls.optedOut(preferences) == [.starredProjects])
+        #expect(WantedPolls.read(preferences)?.map(\.rawValue) == ["a"])
+    }
+
     @Test func whatAccountsDoNotWantIsCountedForEachOfThem() throws {
         let (stars, offers) = (try #require(PollName("stars")), try #require(PollName("offers")))
         let polls: [(name: PollName, kind: PollKind)] = [(stars, .starredProjects), (offers, .offersToMe)]
