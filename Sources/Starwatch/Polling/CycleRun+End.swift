@@ -9,7 +9,13 @@ extension CycleRun {
     /// failure asks for it.
     mutating func stop(_ stop: PollCycle.Stop) async {
         circuitFailure = stop.circuitFailure
-        if cycle.missesEndpoint(stop, at: source.lastEndpoint) { return miss() }
+        if cycle.missesEndpoint(stop, at: source.lastEndpoint) {
+            // It lets the poll rest. That is said once, and is no failure.
+            result.skip = .endpointMissing
+            let endpoint = source.lastEndpoint ?? cycle.poll.kind.endpoint
+            guard cycle.gate.known.miss(endpoint, now: time.now) else { return }
+            return log(.pollEndpointMissing, [.endpoint: "\(endpoint.rawValue)"])
+        }
         result.describe(stop)
         switch stop {
         case .request(.failed(let failure)):
@@ -35,14 +41,6 @@ extension CycleRun {
         }
     }
 
-    /// Lets the poll rest, because the server lacks an endpoint. That is said once, and is no failure.
-    private mutating func miss() {
-        result.skip = .endpointMissing
-        let endpoint = source.lastEndpoint ?? cycle.poll.kind.endpoint
-        guard cycle.gate.known.miss(endpoint, now: time.now) else { return }
-        log(.pollEndpointMissing, [.endpoint: "\(endpoint.rawValue)"])
-    }
-
     /// Ends the cycle at the gate and in the store, and counts and logs its result.
     ///
     /// - Parameters:
@@ -54,106 +52,17 @@ extension CycleRun {
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: time.now)
         guard result.skip == nil else { return result }
-        let end = End(startedAt: startedAt, finishedAt: time.now, duration: time.monotonic - begun)
-        count(end)
-        cycle.memory.runs.add(recentRun(end))
-        await store(end)
-        log(end)
+        let end = CycleEnd(
+            outcome: result.outcome ?? .failed,
+            startedAt: startedAt,
+            finishedAt: time.now,
+            duration: time.monotonic - begun
+        )
+        end.count(self)
+        cycle.memory.runs.add(end.recentRun(self))
+        await end.store(self)
+        end.log(self)
         return result
-    }
-
-    private var outcome: PollOutcome { result.outcome ?? .failed }
-
-    private func count(_ end: End) {
-        // A copy of all metrics of polls would be 44 references.
-        let (metrics, poll) = (cycle.metrics, cycle.poll.label)
-        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: end.finishedAt.milliseconds)
-        metrics.polls.outcomes[poll, outcome].increment()
-        metrics.polls.duration[poll].observe(end.duration, exemplar: exemplar)
-        if result.hasSucceeded {
-            metrics.polls.successes[poll].increment()
-            cycle.service.lastCycles.noteSuccess(of: cycle.poll, at: end.finishedAt)
-        } else if outcome == .failed {
-            metrics.polls.failures[poll].increment(exemplar: exemplar)
-            metrics.polls.failureReasons[poll, result.cause?.label ?? .other].increment()
-        }
-    }
-
-    private func recentRun(_ end: End) -> RecentRun {
-        var run = RecentRun(
-            runID: cycle.runID,
-            poll: cycle.poll.name,
-            startedAt: end.startedAt,
-            finishedAt: end.finishedAt,
-            outcome: outcome.rawValue
-        )
-        if !result.hasSucceeded { run.reason = result.cause?.description }
-        (run.requests, run.new) = (source.count, result.new)
-        if let request = source.lastRequest {
-            run.answer = RecentRun.Answer(
-                status: source.lastStatus,
-                tookMilliseconds: source.lastDuration.wholeMilliseconds,
-                requestID: request.id,
-                serverRequestID: request.serverID
-            )
-        }
-        return run
-    }
-
-    private func store(_ end: End) async {
-        var record = CycleRecord(
-            stream: stream,
-            runID: cycle.runID,
-            startedAt: end.startedAt,
-            finishedAt: end.finishedAt,
-            outcome: outcome
-        )
-        record.successAt = result.hasSucceeded ? end.finishedAt - answerAge : nil
-        record.nextRun = cycle.nextRun
-        record.seenUntil = cycle.memory.seenUntil(of: stream)
-        record.newRows = result.new
-        record.reason = result.hasSucceeded ? nil : result.cause
-        if result.isPageRefused {
-            record.refusedPages = state.refusedPages + 1
-        } else if result.hasSucceeded, state.refusedPages > 0, result.rejected == 0 {
-            record.refusedPages = 0
-        }
-        if outcome == .unchanged, record.refusedPages == nil {
-            cycle.store.polls.recordUnchanged(record)
-        } else {
-            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
-                log(.pollStoreFailed, [.error: "\(error.description)"])
-            }
-        }
-    }
-
-    /// The age of the oldest answer that the account shared: what a server's clock has passed since is counted from there.
-    private var answerAge: Duration {
-        let asked = parts?.map(\.answer.first.page.askedBoottime).min()
-        return asked.map { max(.zero, time.boottime - $0) } ?? .zero
-    }
-
-    private func log(_ end: End) {
-        let event: AgentEvent =
-            switch outcome {
-            case .failed: .pollFailed
-            case .cancelled: .pollCancelled
-            case .deferred: .pollDeferred
-            case .changed: .pollChanged
-            case .bootstrapped: .pollBootstrapped
-            case .unchanged: .pollUnchanged
-            }
-        log(
-            event,
-            [
-                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
-                .durationMilliseconds: .number(end.duration.wholeMilliseconds),
-                .identity: "\(stream.account.rawValue)",
-                .projectCount: .number(cycle.poll.kind.needsStars ? snapshot.stars.count : 0),
-            ]
-            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
-            .merging(result.cause?.fields ?? [:]) { $1 }
-        )
     }
 
     /// Logs an event of this cycle, with its last request where the event is about one.
@@ -169,9 +78,106 @@ extension ContractViolation {
     }
 }
 
-/// The times of a run that has ended, by the local clock, and its duration by the monotonic one.
-private struct End {
+/// The end of a run, with its times by the local clock, and its duration by the monotonic one.
+private struct CycleEnd {
+    let outcome: PollOutcome
     let startedAt: Timestamp
     let finishedAt: Timestamp
     let duration: Duration
+
+    func count(_ run: borrowing CycleRun) {
+        // A copy of all metrics of polls would be 44 references.
+        let cycle = run.cycle
+        let (metrics, poll) = (cycle.metrics, cycle.poll.label)
+        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: finishedAt.milliseconds)
+        metrics.polls.outcomes[poll, outcome].increment()
+        metrics.polls.duration[poll].observe(duration, exemplar: exemplar)
+        if run.result.hasSucceeded {
+            metrics.polls.successes[poll].increment()
+            cycle.service.lastCycles.noteSuccess(of: cycle.poll, at: finishedAt)
+        } else if outcome == .failed {
+            metrics.polls.failures[poll].increment(exemplar: exemplar)
+            metrics.polls.failureReasons[poll, run.result.cause?.label ?? .other].increment()
+        }
+    }
+
+    func recentRun(_ ended: borrowing CycleRun) -> RecentRun {
+        let cycle = ended.cycle
+        var run = RecentRun(
+            runID: cycle.runID,
+            poll: cycle.poll.name,
+            startedAt: startedAt,
+            finishedAt: finishedAt,
+            outcome: outcome.rawValue
+        )
+        if !ended.result.hasSucceeded { run.reason = ended.result.cause?.description }
+        (run.requests, run.new) = (ended.source.count, ended.result.new)
+        if let request = ended.source.lastRequest {
+            run.answer = RecentRun.Answer(
+                status: ended.source.lastStatus,
+                tookMilliseconds: ended.source.lastDuration.wholeMilliseconds,
+                requestID: request.id,
+                serverRequestID: request.serverID
+            )
+        }
+        return run
+    }
+
+    func store(_ run: borrowing CycleRun) async {
+        let cycle = run.cycle
+        var record = CycleRecord(
+            stream: run.stream,
+            runID: cycle.runID,
+            startedAt: startedAt,
+            finishedAt: finishedAt,
+            outcome: outcome
+        )
+        record.successAt = run.result.hasSucceeded ? finishedAt - answerAge(of: run) : nil
+        record.nextRun = cycle.nextRun
+        record.seenUntil = cycle.memory.seenUntil(of: run.stream)
+        record.newRows = run.result.new
+        record.reason = run.result.hasSucceeded ? nil : run.result.cause
+        if run.result.isPageRefused {
+            record.refusedPages = run.state.refusedPages + 1
+        } else if run.result.hasSucceeded, run.state.refusedPages > 0, run.result.rejected == 0 {
+            record.refusedPages = 0
+        }
+        if outcome == .unchanged, record.refusedPages == nil {
+            cycle.store.polls.recordUnchanged(record)
+        } else {
+            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
+                run.log(.pollStoreFailed, [.error: "\(error.description)"])
+            }
+        }
+    }
+
+    /// The age of the oldest answer that the account shared: what a server's clock has passed since is counted from there.
+    private func answerAge(of run: borrowing CycleRun) -> Duration {
+        guard let asked = run.parts?.map(\.answer.first.page.askedBoottime).min() else { return .zero }
+        return max(.zero, run.time.boottime - asked)
+    }
+
+    func log(_ run: borrowing CycleRun) {
+        let cycle = run.cycle
+        let event: AgentEvent =
+            switch outcome {
+            case .failed: .pollFailed
+            case .cancelled: .pollCancelled
+            case .deferred: .pollDeferred
+            case .changed: .pollChanged
+            case .bootstrapped: .pollBootstrapped
+            case .unchanged: .pollUnchanged
+            }
+        run.log(
+            event,
+            [
+                .outcome: "\(outcome.rawValue)", .changeCount: .number(run.result.new),
+                .durationMilliseconds: .number(duration.wholeMilliseconds),
+                .identity: "\(run.stream.account.rawValue)",
+                .projectCount: .number(cycle.poll.kind.needsStars ? run.snapshot.stars.count : 0),
+            ]
+            .merging(run.result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+            .merging(run.result.cause?.fields ?? [:]) { $1 }
+        )
+    }
 }
