@@ -4,7 +4,7 @@ package import StarwatchPolling
 package import StarwatchStore
 import StarwatchTransport
 
-/// What surrounds the agent, for every part of it: the clocks, the database, the metrics, the log and randomness.
+/// The surroundings of the agent, for every part of it: the clocks, the database, the metrics, the log and randomness.
 package struct Environment: Sendable {
     /// The local clock.
     package let time: any TimeSource

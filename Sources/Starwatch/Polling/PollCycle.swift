@@ -10,7 +10,7 @@ import StarwatchTransport
 /// A class, because each copy of its values takes 600 instructions (callgrind, `Benchmarks/instructions`).
 package final class PollCycle: Sendable {
     let poll: Poll
-    /// What all cycles of the account have in common.
+    /// The service of the account's cycles, which has what they share.
     let service: PollService
     let memory: WalkMemory
     let runID: String

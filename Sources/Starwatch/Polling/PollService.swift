@@ -71,7 +71,7 @@ package final class PollService: Sendable {
         tracks = polls.map { Track($0, account.wakes.visit) }
     }
 
-    /// What is known of a poll. The number of its label finds it: a dictionary of names takes 300 instructions for each look
+    /// The track of a poll. The number of its label finds it: a dictionary of names takes 300 instructions for each look
     /// (callgrind, `Benchmarks/instructions`).
     func track(_ poll: Poll) -> Track { tracks.first { $0.label.index == poll.label.index }! }
 

@@ -5,7 +5,7 @@ import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
-/// What an account has: its connection to the server, its polls, their delivery and acknowledgement, and its digests.
+/// The parts of an account: its connection to the server, its polls, their delivery and acknowledgement, and its digests.
 ///
 /// A process can create and drop many of them. The expensive parts belong to the ``AgentProcess``.
 package final class AccountRuntime: Sendable {

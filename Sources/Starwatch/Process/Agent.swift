@@ -13,7 +13,7 @@ import UnixSignals
 /// `init` opens the database and checks the options. ``run(supervisor:)`` polls, delivers, acknowledges and serves
 /// until it must stop. Before it runs, the agent still answers questions about its database.
 public final class Agent: Sendable {
-    /// What the process has once, for any number of accounts.
+    /// The parts that the process has once, for any number of accounts.
     let process: AgentProcess
     /// The parts of the active identity; with many accounts, those of nobody.
     package let runtime: AccountRuntime

@@ -6,12 +6,12 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// What the process has once, for any number of accounts: the database, the network, the way to the server, the polls, the
+/// The parts that the process has once, for any number of accounts: database, network, the way to the server, polls, the
 /// sinks, the clocks, the metrics and the log.
 package final class AgentProcess: Sendable {
     package let options: AgentOptions
     package let environment: Environment
-    /// What the configuration makes without the database.
+    /// The parts that the configuration makes without the database.
     let parts: AgentParts
     /// Sends the requests to every server.
     let requester: Requester

@@ -2,7 +2,7 @@ import ArgumentParser
 import Starwatch
 import StarwatchCore
 
-/// What `starwatch explain` explains.
+/// The item that `starwatch explain` explains.
 struct ExplainArguments: ParsableArguments, OneQuestion {
     static let question = Question<ExplainArguments>(
         ControlAPI.explain,

@@ -22,7 +22,7 @@ package final class Counter: Sendable {
     package var value: UInt64 { count.load(ordering: .relaxed) }
 }
 
-/// What the program sets or counts, and a page shows.
+/// A handle by which the program sets or counts, and whose value a page shows.
 protocol MetricHandle: Sendable {
     /// Whether it has counted anything, or was set. Until then, a hidden series is not on the page.
     var hasCounted: Bool { get }

@@ -16,7 +16,7 @@ package final class MetricRegistry: Sendable {
         var claims: [String: String] = [:]
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
-        /// What the program sets or counts, without views.
+        /// The handles by which the program sets or counts, without views.
         var handles: [(name: String, labels: Labels, handle: any MetricHandle)] = []
     }
 
