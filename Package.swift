@@ -175,7 +175,9 @@ let package = Package(
         ),
         .testTarget(
             name: "StarwatchStoreTests",
-            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "StarwatchCore", "StarwatchStore", "StarwatchTestKit", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             exclude: ["Dumps"]
         ),
         .testTarget(

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GRDB
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 @Suite struct CommitTests {

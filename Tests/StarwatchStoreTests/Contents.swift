@@ -1,6 +1,7 @@
 import FoundationEssentials
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 
 /// Words that stand in every kind of personal data that ``World/fill(_:)`` stores.
 enum Canary {

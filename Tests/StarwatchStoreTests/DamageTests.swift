@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// Damaged and old databases at opening, and stores that fail later.

@@ -1,6 +1,7 @@
 import GRDB
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 @Suite struct DigestStoreTests {

@@ -1,6 +1,7 @@
 import GRDB
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// The identity can change between any two transactions of the pipeline. No later step of the round writes anything for

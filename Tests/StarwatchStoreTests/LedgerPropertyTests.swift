@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// Thousands of random operations. The guarantees must hold after each of them.

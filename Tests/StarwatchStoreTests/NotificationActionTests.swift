@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// Actions on notifications, which change nothing else.

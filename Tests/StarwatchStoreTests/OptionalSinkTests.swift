@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// Sinks with `required: false`, sinks that are given up, and rows that the operator discards while they wait.

@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
 /// One notification for each claim, whichever polls see it.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import StarwatchCore
+import StarwatchTestKit
 import Synchronization
 import Testing
 

@@ -1,12 +1,12 @@
-import StarwatchCore
+package import StarwatchCore
 
-@testable import StarwatchStore
+@testable package import StarwatchStore
 
 extension StoreIdentity {
     /// Stores the account's `notificationPreferences`.
     ///
     /// - Parameter json: A JSON object. The schema rejects other texts.
-    func setNotificationPreferences(
+    package func setNotificationPreferences(
         _ json: String,
         of account: DID,
         server: String,
@@ -24,14 +24,14 @@ extension StoreIdentity {
 
 extension StorePolls {
     /// The stored request window of an account; `nil` if there is none.
-    func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
+    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
         try await store.direct(.read) { db in try db.streams.window(of: account) }
     }
 }
 
 extension StoreAcknowledgements {
     /// The stored watermark; `nil` if there is none.
-    func watermark(_ stream: StreamKey) async throws(StoreError) -> JWTID? {
+    package func watermark(_ stream: StreamKey) async throws(StoreError) -> JWTID? {
         try await store.direct(.read) { db in try db.acknowledgements.watermark(of: stream) }
     }
 }
@@ -40,7 +40,7 @@ extension StoreEvents {
     /// Stores events. Of the heartbeats only the newest is kept.
     ///
     /// - Returns: The number of events dropped because of age or lack of room.
-    func enqueue(_ events: [EventDraft], now: Timestamp) async throws(StoreError) -> Int {
+    package func enqueue(_ events: [EventDraft], now: Timestamp) async throws(StoreError) -> Int {
         try await store.write(.digest) { db in try db.digests.enqueue(events, now) }
     }
 }
