@@ -14,7 +14,7 @@ struct TokenSource {
 
     /// Makes the provider of its tokens.
     func provider() throws(AgentError) -> any TokenProvider {
-        let auth = options.auth
+        let auth = options.tokens
         if auth.storedKeys { return try storedKeys(auth) }
         switch auth.kind {
         case .none: return AnonymousTokenProvider()

@@ -2,6 +2,15 @@ extension AgentOptions {
     /// The settings of the fleet; `nil` for an agent that works for the active identity.
     package var fleetOfMany: FleetOptions? { accounts == .many ? fleet : nil }
 
+    /// The source of tokens. With many accounts and no file, ``AuthOptions/storedKeys`` is implied.
+    package var tokens: AuthOptions {
+        var auth = auth
+        if fleetOfMany != nil, auth.signingAlgorithm != nil, auth.keyFile == nil, auth.secretFile == nil {
+            auth.storedKeys = true
+        }
+        return auth
+    }
+
     /// The settings that an agent for many accounts cannot have: the path of each, and the sentence about it. Empty for one
     /// that works for the active identity.
     package var problemsOfMany: [(path: String, message: String)] {
@@ -41,11 +50,8 @@ extension AgentOptions {
         if let canary, canary.account == nil {
             report("canary", "needs account, the DID of the account that gets the synthetic changes; add it.")
         }
-        if [.didKey, .sharedSecret].contains(auth.kind), !auth.storedKeys {
-            report(
-                "auth.kind",
-                "has one key for all accounts; use none, token_pool or command, or set auth.stored_keys."
-            )
+        if auth.kind == .didKey, auth.keyFile != nil, !auth.storedKeys {
+            report("auth.key_file", "is the key of one account; remove it, and run 'starwatch keys import' for each.")
         }
         return problems
     }

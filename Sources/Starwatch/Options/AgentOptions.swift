@@ -107,7 +107,7 @@ public struct AuthOptions: Sendable, Hashable {
     /// A file of mode 0600 with the private key: 64 hexadecimal digits or PEM.
     public var keyFile: String?
     /// Whether the key of ``Kind/sharedSecret`` or ``Kind/didKey`` is stored in the encrypted database, where
-    /// `starwatch keys import` puts it, instead of a file. By default `false`.
+    /// `starwatch keys import` puts it, instead of a file. By default `false`; with many accounts `true` without a file.
     public var storedKeys = false
     /// A file of mode 0600 with one token per line, or a JSON array of tokens.
     public var tokensFile: String?

@@ -77,7 +77,7 @@ package struct AgentTopics: Sendable {
     }
     var keys: KeysControl {
         KeysControl(
-            auth: options.auth,
+            auth: options.tokens,
             account: account,
             keys: process.parts.signingKeys,
             seen: process.lifecycle.seen,

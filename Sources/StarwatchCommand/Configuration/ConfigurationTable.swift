@@ -158,8 +158,8 @@ enum ConfigurationTable {
             Entry("lifetime", \.lifetime, as: .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")
             Entry("scope", \.scope, as: .text(ValueRules.scope), "of minted tokens, if the server asks for another")
-        } check: { auth, _, section in
-            if auth.storedKeys { return checkStoredKeys(auth, section) }
+        } check: { auth, options, section in
+            if options.tokens.storedKeys { return checkStoredKeys(auth, section) }
             let needed: String? =
                 switch auth.kind {
                 case .none: nil

@@ -101,7 +101,7 @@ struct Doctor {
                 own[name] = try? await agent.perform(ControlAPI.tryPoll, name)
             }
         }
-        let hasToken = options.auth.kind == .none || hasSecrets && !options.auth.storedKeys
+        let hasToken = options.auth.kind == .none || hasSecrets && !options.tokens.storedKeys
         do throws(AgentError) {
             var trial = try await hasToken ? Trial.polls(options) : Trial.reach(options)
             trial.status.server.dialect = trial.status.server.dialect ?? status?.server.dialect

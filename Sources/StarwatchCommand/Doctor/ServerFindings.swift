@@ -59,7 +59,7 @@ struct ServerFindings {
     private var reports: [PollReport] { trial.reports.map { own[$0.poll] ?? $0 } }
 
     private var tokenIsElsewhere: String {
-        options.auth.storedKeys
+        options.tokens.storedKeys
             ? "Only the running agent has the key, which is in its database; start the agent."
             : "Only the service can read the secret of auth."
     }

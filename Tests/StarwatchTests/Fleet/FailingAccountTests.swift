@@ -17,7 +17,7 @@ import Testing
     ) async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agentOfMany { options in
-                (options.auth.kind, options.auth.storedKeys) = (.sharedSecret, true)
+                options.auth.kind = .sharedSecret
                 change(&options)
             }
             let plans = world.mock.planIDs
@@ -51,6 +51,19 @@ import Testing
     private static func metric(_ reason: String, of agent: Agent) async -> Double? {
         let page = MetricsPage(await agent.topics.metrics(MetricsQuery()).body)
         return page["starwatch_fleet_failing_accounts", ["reason": reason]]
+    }
+
+    @Test func aSharedSecretInAFileSignsTheTokensOfAllAccounts() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write("a secret of thirty-two bytes ok!", to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        try await Self.with(hasKeys: false) {
+            $0.auth.secretFile = file
+        } _: { world, agent in
+            for _ in 0..<3 { await agent.visitAll(after: .seconds(61), on: world.clock) }
+            let failing = try await Self.listing(agent)
+            #expect(failing.isEmpty)
+        }
     }
 
     /// The gauges are set for each page, from what the status shows.
