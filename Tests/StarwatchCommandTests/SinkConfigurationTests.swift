@@ -96,6 +96,21 @@ import Testing
         #expect(loaded.options.delivery.sinks[0].partsOfAccounts.needed == [.to])
     }
 
+    @Test(arguments: ["kind: did_key", "kind: shared_secret", "kind: shared_secret, secret_file: master.key"])
+    func manyAccountsCanHaveAFileSinkAndTheirKeysInTheDatabase(_ auth: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data((0..<32).map { _ in 7 }).base64EncodedString(), to: "master.key")
+        let yaml = """
+            accounts: many
+            auth: {\(auth)}
+            security: {master_key_file: master.key}
+            delivery: {sinks: [{name: journal, kind: file, path: out.jsonl}]}
+            """
+        let loaded = try ConfigurationLoader(environment: [:], workingDirectory: "/")
+            .load(text: yaml, file: "x", directory: folder.path)
+        #expect(loaded.options.tokens.storedKeys == !auth.contains("secret_file"))
+    }
+
     @Test func theAddressOfAChatCanBeInAFileThatIsChecked() throws {
         let folder = try TemporaryFolder()
         func load(_ address: String) throws -> [SinkOptions] {

@@ -229,7 +229,7 @@ struct SinkAttempt {
     private func log(_ state: CircuitState) {
         service.metrics.api.circuitTransitions[slot.target, state].increment()
         service.metrics.api.circuitState[slot.target].set(slot.circuitState.metricValue)
-        if slot.isOfAccounts { service.metrics.fleet.unreachableHosts[slot.label].set(Double(slot.hostsDown)) }
+        if slot.isDivided { service.metrics.fleet.unreachableHosts[slot.label].set(Double(slot.hostsDown)) }
         service.logger.log(
             .sinkCircuit,
             [.runID: "\(notification.runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"]

@@ -83,7 +83,7 @@ struct SinkControl: Sendable {
             notificationID: notification.id,
             result: result.answer,
             error: result.failure?.sentence,
-            answer: SinkWords.line(of: said, hiding: (receiver.sink as? any AddressedSink)?.secrets ?? []),
+            answer: SinkWords.line(of: said, hiding: receiver.sink.secrets),
             tookMilliseconds: Int(took.inSeconds * 1000)
         )
     }

@@ -132,7 +132,7 @@ package struct FleetMetrics: Sendable {
     package let unreachableHosts = MetricRegistry.current.gauges(
         .gauge(
             "starwatch_fleet_unreachable_hosts",
-            "Hosts of the addresses of accounts whose circuit is not closed.",
+            "Hosts of the addresses of accounts, and files of accounts, whose circuit is not closed.",
             stability: .detail
         ),
         by: .sink

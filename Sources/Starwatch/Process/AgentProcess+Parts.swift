@@ -113,6 +113,7 @@ extension AgentProcess {
         _ options: AgentOptions,
         _ dependencies: AgentDependencies,
         environment: Environment,
+        pseudonym: IdentityHash,
         after previous: Agent?
     ) -> [SinkSlot] {
         let metrics = environment.metrics
@@ -136,6 +137,11 @@ extension AgentProcess {
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
             policy.takesCanaries = settings["canary"] == true
+            var sink = sink
+            if options.fleetOfMany != nil, var file = sink as? FileSink {
+                file.pseudonym = pseudonym.hash
+                sink = file
+            }
             let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind.type == settings.kind.type, former?.kind.place == settings.kind.place,

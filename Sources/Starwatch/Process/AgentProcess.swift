@@ -126,7 +126,14 @@ package final class AgentProcess: Sendable {
             let kept = Self.unchangedOwners(options, since: previous.options)
             metrics.problems.certificates.keep(kept, of: previous.process.environment.metrics.problems.certificates)
         }
-        sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
+        sinks = Self.slots(
+            parts,
+            options,
+            dependencies,
+            environment: environment,
+            pseudonym: hash,
+            after: previous
+        )
         pollManager = Self.manager(options, http: parts.http, environment: environment, requester: requester)
         api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
         polls = Self.polls(parts, options, environment: environment, instance: instance)

@@ -29,11 +29,6 @@ extension Mistake {
             "starwatch.yaml:6: polls.p.plan_ids: has no meaning with accounts: many; give each account its stars."
         ),
         withKey(
-            "many, a file",
-            "delivery:\n  sinks:\n    - {name: log, kind: log}\n    - {name: f, kind: file, path: out}\n",
-            "starwatch.yaml:6: delivery.sinks[1].kind: would mix many accounts in one place; use webhook or command."
-        ),
-        withKey(
             "many, a feed",
             "delivery:\n  sinks:\n    - name: f\n      kind: feed\n",
             "starwatch.yaml:6: delivery.sinks[0].kind: would mix many accounts in one place; use webhook or command."
@@ -51,7 +46,7 @@ extension Mistake {
         withKey(
             "many, one key",
             "auth:\n  kind: did_key\n  key_file: master.key\n",
-            "starwatch.yaml:4: auth.kind: has one key for all accounts; use none, token_pool or command, or set auth.stored_keys."
+            "starwatch.yaml:5: auth.key_file: is the key of one account; remove it, and run 'starwatch keys import' for each."
         ),
         withKey(
             "many, no requests",

@@ -163,6 +163,52 @@ import Testing
         #expect(try lines(other).count == 1)
     }
 
+    // MARK: - Many accounts
+
+    /// A sink of many accounts, whose pseudonyms have digits alone, as rotated files do.
+    private func sinkOfMany(_ path: String, others: [String] = [], memory: Int = 10_000) -> FileSink {
+        var sink = FileSink(name: "file", path: path, others: others, memory: memory)
+        sink.pseudonym = { "did:hash:000000000000000\($0 == TestAccount.ethr ? 1 : 2)" }
+        return sink
+    }
+
+    @Test(arguments: [
+        ("out.jsonl", "out.0000000000000001.jsonl"), ("out", "out.0000000000000001"),
+        (".out", ".out.0000000000000001"), ("a.b/out", "a.b/out.0000000000000001"),
+    ])
+    func theFileOfAnAccountHasItsPseudonymBeforeTheExtension(_ path: String, _ own: String) {
+        #expect(sinkOfMany("/x/" + path).sink(of: TestAccount.ethr, at: SinkAddress()).host == "/x/" + own)
+    }
+
+    @Test(arguments: ["out", "out.jsonl"])
+    func filesOfOtherAccountsAndSinksAreNoRotatedFiles(_ name: String) async throws {
+        let folder = try TestFolder()
+        let (path, other) = (folder.path(name), folder.path(name + ".1"))
+        let sinks = [sinkOfMany(path, others: [other]), sinkOfMany(other, others: [path])]
+        for sink in sinks {
+            for account in [TestAccount.ethr, TestAccount.other] {
+                let own = sink.sink(of: account, at: SinkAddress())
+                for _ in 0..<2 { #expect(await own.deliver(.sample("ntf_1")) == .ok) }
+                #expect(try lines(own.host).count == 1)
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path(".")).count == 4)
+    }
+
+    @Test func idsOfManyFilesThatAreForgottenAreReadAgain() async throws {
+        let folder = try TestFolder()
+        let sink = sinkOfMany(folder.path("out"), memory: 3)
+        for _ in 0..<2 {
+            for account in [TestAccount.ethr, TestAccount.other] {
+                let own = sink.sink(of: account, at: SinkAddress())
+                for id in 1...3 { #expect(await own.deliver(.sample("ntf_\(id)")) == .ok) }
+                #expect(try lines(own.host).count == 3)
+            }
+        }
+    }
+
+    // MARK: - Other content
+
     @Test func linesOfOthersAreLeftAlone() async throws {
         let folder = try TestFolder()
         let path = folder.path("out.jsonl")

@@ -2,7 +2,7 @@ package import StarwatchCore
 import StarwatchTransport
 
 /// Sends each notification in a request, in the format of a service.
-package struct RequestSink: AddressedSink {
+package struct RequestSink: NotificationSink {
     package let name: String
     let format: SinkFormat
     /// Empty if each account brings it.
@@ -59,7 +59,9 @@ package struct RequestSink: AddressedSink {
         return format.result(exchange, brought: brought, at: time.now)
     }
 
-    var secrets: [String] {
+    package var host: String { SinkURL.host(of: url) }
+
+    package var secrets: [String] {
         // The words of the service's own path are in its answers.
         SinkWords.secrets(of: (try? presentURL()) ?? "").filter { format.path?.contains($0) != true }
             + [room] + (secret?.words ?? []) + format.literals
@@ -70,7 +72,7 @@ package struct RequestSink: AddressedSink {
         return try format.address(in: urlFile)
     }
 
-    func sink(of account: DID, at address: SinkAddress) -> RequestSink {
+    package func sink(of account: DID, at address: SinkAddress) -> RequestSink {
         var sink = self
         (sink.account, sink.brought) = (account, address.parts)
         if let url = address[.url] { sink.url = url }

@@ -4,7 +4,7 @@ package import StarwatchTransport
 /// Sends each notification as a mail.
 ///
 /// The mail's id is made from the notification's, so that mail programs show a retry once.
-package struct MailSink: AddressedSink {
+package struct MailSink: NotificationSink {
     package let name: String
     let url: String
     let sender: MailAddress
@@ -83,12 +83,14 @@ package struct MailSink: AddressedSink {
         return SinkResult(mailing: await http.exchange(request))
     }
 
-    var secrets: [String] {
+    package var host: String { SinkURL.host(of: url) }
+
+    package var secrets: [String] {
         let own = login.map { [$0.name] + $0.password.words } ?? []
         return own + ([sender] + receivers).map(\.mailbox)
     }
 
-    func sink(of account: DID, at address: SinkAddress) -> MailSink {
+    package func sink(of account: DID, at address: SinkAddress) -> MailSink {
         var sink = self
         if let to = address[.to], let receiver = try? MailAddress(parsing: to) { sink.receivers = [receiver] }
         return sink

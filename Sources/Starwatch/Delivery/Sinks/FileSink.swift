@@ -13,27 +13,54 @@ import Synchronization
 ///
 /// The file can be rotated at any time, by renaming or by copying and truncating. The sink opens the file for each
 /// line, and also reads the ids of the most recently rotated files.
-package final class FileSink: NotificationSink {
+///
+/// Each of many accounts has a file of its own, in whose name its pseudonym stands.
+package struct FileSink: NotificationSink {
     package let name: String
-    private let path: String
-    private let queue: BlockingQueue
-    private let others: Set<String>
-    private let memory: Int
-    private let seen = Mutex<RecentIDs?>(nil)
+    private var path: String
+    /// The files of other sinks. They never count as rotated files of this sink.
+    private var others: [String]
+    private let memory: Memory
+    /// Returns the pseudonym of one of many accounts; `nil`: there is one file.
+    var pseudonym: (@Sendable (DID) -> String)?
 
-    /// - Parameters:
-    ///   - others: The files of other sinks. They never count as rotated files of this sink.
-    ///   - memory: Number of ids to remember: far more than are in progress at once.
+    /// The ids of the latest lines by file. If there are too many, they are forgotten, and read again before the next line.
+    private final class Memory: Sendable {
+        let queue: BlockingQueue
+        let limit: Int
+        let seen = Mutex<[String: RecentIDs]>([:])
+
+        init(_ name: String, limit: Int) {
+            queue = BlockingQueue(label: "starwatch.sink.\(name)")
+            self.limit = limit
+        }
+    }
+
+    /// - Parameter memory: Number of ids to remember: far more than are in progress at once.
     package init(name: String, path: String, others: [String] = [], memory: Int = 10_000) {
-        self.name = name
-        self.path = path
-        self.others = Set(others.map(RotatedFiles.plain))
-        self.memory = memory
-        self.queue = BlockingQueue(label: "starwatch.sink.\(name)")
+        (self.name, self.path, self.others) = (name, path, others)
+        self.memory = Memory(name, limit: memory)
+    }
+
+    package var host: String { path }
+
+    package func sink(of account: DID, at address: SinkAddress) -> FileSink {
+        guard let digits = pseudonym?(account).split(separator: ":").last else { return self }
+        var sink = self
+        sink.path = Self.file(path, of: digits)
+        sink.others = others.map { Self.file($0, of: digits) }
+        return sink
+    }
+
+    /// The file of an account: `out.jsonl` becomes `out.0123456789abcdef.jsonl`.
+    private static func file(_ path: String, of digits: Substring) -> String {
+        let name = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
+        let end = name.dropFirst().lastIndex(of: ".") ?? path.endIndex
+        return path[..<end] + "." + digits + path[end...]
     }
 
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        await queue.run { self.append(notification) }
+        await memory.queue.run { append(notification) }
     }
 
     /// Appends one line. Runs only on the queue, one call at a time.
@@ -47,21 +74,24 @@ package final class FileSink: NotificationSink {
         }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor) else { return Self.strange }
-        return seen.withLock { seen in
-            if seen == nil { seen = recover(descriptor, before: notification.payload) }
-            guard let isWritten = seen?.contains(notification.id) else { return failure }
-            guard !isWritten else { return .ok }
-            let end = lseek(descriptor, 0, SEEK_END)
-            guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
-                fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
-            else {
-                // A partial line must not stay, because the next attempt would append to it. If truncating fails now,
-                // the next attempt truncates, or finds the line complete. Truncating must not extend a file that was
-                // truncated meanwhile.
-                if lseek(descriptor, 0, SEEK_END) < end || ftruncate(descriptor, end) != 0 { seen = nil }
-                return failure
+        return memory.seen.withLock { seen in
+            guard var ids = seen.removeValue(forKey: path) ?? recover(descriptor, before: notification.payload)
+            else { return failure }
+            if !ids.contains(notification.id) {
+                let end = lseek(descriptor, 0, SEEK_END)
+                guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
+                    fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
+                else {
+                    // A partial line must not stay, because the next attempt would append to it. If truncating fails now,
+                    // the next attempt truncates, or finds the line complete. Truncating must not extend a file that was
+                    // truncated meanwhile.
+                    if lseek(descriptor, 0, SEEK_END) >= end { ftruncate(descriptor, end) }
+                    return failure
+                }
+                ids.insert(notification.id)
             }
-            seen?.insert(notification.id)
+            if seen.values.reduce(ids.count, { $0 + $1.count }) > memory.limit { seen = [:] }
+            seen[path] = ids
             return .ok
         }
     }
@@ -101,7 +131,8 @@ package final class FileSink: NotificationSink {
     ///
     /// - Parameter next: The line to write next. Lines of this sink all begin like it.
     private func recover(_ descriptor: Int32, before next: [UInt8]) -> RecentIDs? {
-        var ids = RecentIDs(capacity: memory)
+        var ids = RecentIDs(capacity: memory.limit)
+        let others = Set(others.map(RotatedFiles.plain))
         for rotated in RotatedFiles.newest(Self.rotatedFiles, of: path, except: others).reversed() {
             let descriptor = open(rotated, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
@@ -151,7 +182,6 @@ package final class FileSink: NotificationSink {
 
 extension FileSink: ConfiguredSink {
     package static let kind = "file"
-    package static let mixesAccounts = true
     package static let settings = [SinkSetting("path", .newFile, isNeeded: true), .canary]
     package static let setups = [
         SetupSink(kind, .file(path: ""), rank: 6, [.init("path", form: "PATH", "The file")])
@@ -228,6 +258,8 @@ struct RecentIDs: Sendable {
 
     /// - Parameter capacity: At least 1.
     init(capacity: Int) { self.capacity = capacity }
+
+    var count: Int { known.count }
 
     func contains(_ id: String) -> Bool { known.contains(id) }
 

@@ -12,26 +12,27 @@ package protocol NotificationSink: Sendable {
     ///
     /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
+
+    /// The host of an address, or the file, whose circuit counts. Empty if all accounts share it.
+    var host: String { get }
+    /// Texts of its requests that nobody may read in an answer: the token, and the URL after its host.
+    var secrets: [String] { get }
+    /// The sink of one account, which can have its own address or file.
+    ///
+    /// - Parameter address: The account's part. Empty if the configuration has the whole address.
+    func sink(of account: DID, at address: SinkAddress) -> Self
 }
 
 extension NotificationSink {
     package var takesBack: Bool { false }
+    package var host: String { "" }
+    package var secrets: [String] { [] }
+
+    package func sink(of account: DID, at address: SinkAddress) -> Self { self }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await deliver(notification, dueSince: nil)
     }
-}
-
-/// A sink that sends requests, whose address each account can bring.
-protocol AddressedSink: NotificationSink {
-    var url: String { get }
-    /// Texts of its requests that nobody may read in an answer: the token, and the URL after its host.
-    var secrets: [String] { get }
-
-    /// The sink of one account.
-    ///
-    /// - Parameter address: The account's part. Empty if the configuration has the whole address.
-    func sink(of account: DID, at address: SinkAddress) -> Self
 }
 
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.

@@ -6,7 +6,7 @@ struct AccountAddress: Hashable {
     let address: SinkAddress
 }
 
-/// The circuits of a sink by host: one without a name if the configuration has the address.
+/// The circuits of a sink by host or file: one without a name if all accounts share it.
 struct SinkHosts {
     /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest.
     static let limit = 1000

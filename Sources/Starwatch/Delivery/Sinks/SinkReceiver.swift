@@ -12,7 +12,7 @@ struct SinkReceiver: Sendable {
     private let account: DID?
     /// The account's address; `nil` if the configuration has it.
     let address: SinkAddress?
-    /// The host of the account's address, whose circuit counts; empty if the configuration has the address.
+    /// The host or file of the account, whose circuit counts; empty if all accounts share it.
     let host: String
 
     var name: String { slot.name }
@@ -53,19 +53,17 @@ struct SinkReceiver: Sendable {
     }
 
     init(_ slot: SinkSlot, of account: DID? = nil) {
-        (self.slot, self.account) = (slot, account)
-        sink = account.flatMap { slot.addressed?.sink(of: $0, at: SinkAddress()) } ?? slot.sink
-        (address, host) = (nil, "")
+        (self.slot, self.account, address) = (slot, account, nil)
+        sink = account.map { slot.sink.sink(of: $0, at: SinkAddress()) } ?? slot.sink
+        host = slot.isDivided && account != nil ? sink.host : ""
     }
 
     private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
         guard stored.state == .set else { return nil }
         (self.slot, self.account, address) = (slot, account, stored.address)
-        if let address, slot.takes(address), let sink = slot.addressed?.sink(of: account, at: address) {
-            (self.sink, host) = (sink, SinkURL.host(of: sink.url))
-        } else {
-            (sink, host) = (UnusableSink(name: slot.name, isReadable: address != nil), "")
-        }
+        let own = address.flatMap { slot.takes($0) ? slot.sink.sink(of: account, at: $0) : nil }
+        sink = own ?? UnusableSink(name: slot.name, isReadable: address != nil)
+        host = sink.host
     }
 
     /// The receivers of an account: of each sink with an address in the configuration, and of each for which it has brought

@@ -5,11 +5,9 @@ import Synchronization
 /// A sink with its circuit breakers. The dispatcher uses it to decide about the next try.
 ///
 /// A sink with an address in the configuration has one circuit. One whose address each account brings has one for each host,
-/// so that a host that is down stops no other.
+/// and a file sink of many accounts one for each file, so that one that is down stops no other.
 package final class SinkSlot: Sendable {
     package let sink: any NotificationSink
-    /// The same sink, if an account can be named to it.
-    let addressed: (any AddressedSink)?
     /// The sink's name as a label value.
     package let label: ConfiguredName
     /// The sink's name as a circuit's target.
@@ -20,6 +18,8 @@ package final class SinkSlot: Sendable {
     let times: SinkTimes?
     /// Whether each account brings the address.
     let isOfAccounts: Bool
+    /// Whether there is a circuit for each host or file of accounts.
+    let isDivided: Bool
     /// Whether the sink uses an account's address. A stored one can be older than the configuration, or than a rule.
     private let takesAddress: (@Sendable (SinkAddress) -> Bool)?
     /// The slots of attempts at addresses of accounts; `nil` if the configuration has the address.
@@ -36,7 +36,6 @@ package final class SinkSlot: Sendable {
         deliveries: DeliverySlots? = nil
     ) {
         self.sink = sink
-        addressed = sink as? any AddressedSink
         self.label = label
         self.target = target
         self.policy = policy
@@ -44,7 +43,8 @@ package final class SinkSlot: Sendable {
         self.takesAddress = takesAddress
         self.deliveries = deliveries
         isOfAccounts = takesAddress != nil
-        hosts = Mutex(SinkHosts(areOfAccounts: isOfAccounts))
+        isDivided = isOfAccounts || (sink as? FileSink)?.pseudonym != nil
+        hosts = Mutex(SinkHosts(areOfAccounts: isDivided))
     }
 
     package var name: String { sink.name }
@@ -53,7 +53,7 @@ package final class SinkSlot: Sendable {
 
     /// Keeps the waits and the outages of `former`, the same sink before a reload.
     func keepWait(of former: SinkSlot) {
-        guard isOfAccounts == former.isOfAccounts else { return }
+        guard isDivided == former.isDivided else { return }
         let kept = former.hosts.withLock { $0 }
         hosts.withLock { $0 = SinkHosts(after: kept) }
     }
