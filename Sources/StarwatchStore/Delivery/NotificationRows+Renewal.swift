@@ -23,23 +23,16 @@ extension StoreDeliveries {
             var released = 0
             for (id, stream) in open {
                 guard let listed = try db.notifications.listed(in: id) else { continue }
-                try db.formerStates.keep(
+                released += try db.formerStates.change(
                     rows: """
                         state = 'claimed' AND stream_id = ?3 AND notification_id = ?4
                             AND jwt_id NOT IN (SELECT value FROM json_each(?5))
                         """,
                     [stream, id, listed],
                     as: .released,
+                    to: "state = 'pending', notification_id = NULL",
                     now
-                )
-                released += try db.changed(
-                    """
-                    UPDATE notification_outbox SET state = 'pending', notification_id = NULL
-                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
-                        AND jwt_id NOT IN (SELECT value FROM json_each(?))
-                    """,
-                    [stream, id, listed]
-                )
+                ).count
                 try db.notifications.renew(id, of: stream, now, make)
             }
             return released

@@ -73,14 +73,7 @@ extension NotificationRows {
     /// Whether something announces the content of a notification again: its rows are pending again, or its notice is to
     /// be raised again.
     func makesAnew(_ notification: Int64, of stream: Int64, _ now: Timestamp) throws -> Bool {
-        try db.formerStates.keep(claimedIn: notification, of: stream, as: .released, now)
-        let rows = try db.changed(
-            """
-            UPDATE notification_outbox SET state = 'pending', notification_id = NULL
-            WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
-            """,
-            [stream, notification]
-        )
+        let rows = try db.formerStates.release(claimedIn: notification, of: stream, now)
         let stale = try db.changed("DELETE FROM staleness_notices WHERE notification_id = ?", [notification])
         let features = try db.changed(
             "UPDATE feature_notices SET finished_at = NULL WHERE token = (SELECT token FROM notifications WHERE id = ?)",

@@ -195,11 +195,10 @@ struct DeliveryRows {
             db.context.record(.delivered, ids.count)
             (result, closed) = (.delivered(ids), .delivered)
         case .released:
-            try db.formerStates.keep(claimedIn: id, of: stream, as: .released, now)
-            let ids = try moved("state = ?1, notification_id = NULL", [OutboxState.pending.rawValue, stream, id])
+            let rows = try db.formerStates.release(claimedIn: id, of: stream, now)
             // The notification has no row to announce again, so it waits for other sinks itself.
-            if ids.isEmpty, try db.notifications.isToBeReaddressed(id) { return .waiting }
-            (result, closed) = (.released(rows: ids.count), .released)
+            if rows == 0, try db.notifications.isToBeReaddressed(id) { return .waiting }
+            (result, closed) = (.released(rows: rows), .released)
         }
         try db.ledger.add(delta, to: stream)
         if optional.contains(.pending) { return result }

@@ -59,54 +59,43 @@ private struct DiscardedRows {
 
     /// Marks finished rows that an optional sink did not get.
     func discardUndelivered() throws -> Int {
-        try db.formerStates.keep(
+        let rows = try db.formerStates.change(
             rows: "id IN (SELECT value FROM json_each(?3)) AND \(OutboxRow.isUndelivered)",
             [list],
             as: .discarded,
+            to: "reason = '\(RowReason.discarded.rawValue)', discarded_by = ?4",
+            with: [actor],
             now
-        )
-        let (streams, notifications) = try grouped(
-            """
-            UPDATE notification_outbox AS o SET reason = '\(RowReason.discarded.rawValue)', discarded_by = ?
-            WHERE id IN (SELECT value FROM json_each(?)) AND \(OutboxRow.isUndelivered)
-            RETURNING stream_id, notification_id
-            """,
-            [actor, list]
         )
         // Finished rows can be retried at an optional sink.
         let isRetriable = """
             state IN ('delivered', 'acknowledged') AND coalesce(reason, '') <> '\(RowReason.discarded.rawValue)'
             """
-        try renew(notifications, with: isRetriable, isLost: true)
-        let total = streams.values.reduce(0, +)
-        db.context.record(.discarded, total)
-        return total
+        try renew(rows, with: isRetriable, isLost: true)
+        db.context.record(.discarded, rows.count)
+        return rows.count
     }
 
     /// Cancels rows of a state, and their notifications if no other row of that state is left.
     func discard(_ state: String, entry: (inout Ledger, Int) -> Void) throws -> Int {
-        try db.formerStates.keep(
+        let rows = try db.formerStates.change(
             rows: "+state = '\(state)' AND id IN (SELECT value FROM json_each(?3))",
             [list],
             as: .discarded,
+            to: """
+                state = 'cancelled', finished_at = ?2, discarded_by = ?4, reason = '\(RowReason.discarded.rawValue)'
+                """,
+            with: [actor],
             now
         )
-        let (streams, notifications) = try grouped(
-            """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, discarded_by = ?,
-                reason = '\(RowReason.discarded.rawValue)'
-            WHERE +state = '\(state)' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id, notification_id
-            """,
-            [now.milliseconds, actor, list]
-        )
-        try renew(notifications, with: "state = '\(state)'", isLost: false)
-        return try db.outbox.book(streams, as: .discarded, entry: entry)
+        try renew(rows, with: "state = '\(state)'", isLost: false)
+        return try db.outbox.book(rows.map(\.stream), as: .discarded, entry: entry)
     }
 
-    /// Makes notifications anew that have rows of a condition, and cancels the others.
-    ///
-    /// - Parameter notifications: The notifications with their streams.
-    private func renew(_ notifications: [Int64: Int64], with condition: String, isLost: Bool) throws {
+    /// Makes the notifications of rows anew that have others of a condition, and cancels the rest.
+    private func renew(_ rows: [FormerStates.ChangedRow], with condition: String, isLost: Bool) throws {
+        let found = rows.compactMap { row in row.notification.map { ($0, row.stream) } }
+        let notifications: [Int64: Int64] = Dictionary(found) { $1 }
         for (notification, stream) in notifications.sorted(by: { $0.key < $1.key }) {
             if try db.deliveries.hasRows(condition, of: notification, stream) {
                 try db.notifications.renew(notification, of: stream, now, make)
@@ -115,22 +104,5 @@ private struct DiscardedRows {
                 try db.notifications.renewCarriers(of: notification, of: stream, now, make)
             }
         }
-    }
-
-    /// Runs a change of rows.
-    ///
-    /// - Returns: The number of rows by stream, and the streams of their notifications.
-    private func grouped(
-        _ sql: String,
-        _ arguments: SQLArguments
-    ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
-        var (streams, notifications): ([Int64: Int], [Int64: Int64]) = ([:], [:])
-        let rows = try db.rows(sql, arguments)
-        while let row = try rows.next() {
-            let stream: Int64 = try row["stream_id"]
-            streams[stream, default: 0] += 1
-            if let notification: Int64 = try row["notification_id"] { notifications[notification] = stream }
-        }
-        return (streams, notifications)
     }
 }

@@ -93,14 +93,43 @@ struct FormerStates {
         )
     }
 
-    func keep(claimedIn notification: Int64, of stream: Int64, as step: FormerState.Departure, _ now: Timestamp) throws
-    {
-        try keep(
-            rows: "state = 'claimed' AND stream_id = ?3 AND notification_id = ?4",
+    /// A changed row, with the notification that it has now.
+    typealias ChangedRow = (id: Int64, stream: Int64, notification: Int64?)
+
+    /// Keeps the state of rows, and changes them.
+    ///
+    /// - Parameters:
+    ///   - assignments: The new values, a fixed text too. `?2` is the present time.
+    ///   - values: Further arguments of the assignments, after those of the condition.
+    func change(
+        rows condition: String,
+        _ arguments: SQLArguments,
+        as step: FormerState.Departure,
+        to assignments: String,
+        with values: SQLArguments = [],
+        _ now: Timestamp
+    ) throws -> [ChangedRow] {
+        try keep(rows: condition, arguments, as: step, now)
+        return try db.all(
+            """
+            UPDATE notification_outbox AS o SET \(assignments) WHERE \(condition)
+            RETURNING id, stream_id, notification_id
+            """,
+            [step.rawValue, now.milliseconds] + arguments + values
+        ) { (try $0["id"], try $0["stream_id"], try $0["notification_id"]) }
+    }
+
+    /// Makes the claimed rows of a notification pending, for another one.
+    ///
+    /// - Returns: Their number.
+    func release(claimedIn notification: Int64, of stream: Int64, _ now: Timestamp) throws -> Int {
+        try change(
+            rows: "state = 'claimed' AND +stream_id = ?3 AND notification_id = ?4",
             [stream, notification],
-            as: step,
+            as: .released,
+            to: "state = 'pending', notification_id = NULL",
             now
-        )
+        ).count
     }
 
     /// Notes that a notification was made anew.

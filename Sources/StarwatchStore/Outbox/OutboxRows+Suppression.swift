@@ -54,14 +54,15 @@ extension OutboxRows {
         var (passed, ledgers): (Int, [Int64: Ledger]) = (0, [:])
         for copy in copies where isWanted(copy.key.poll, copy.change) {
             guard try !isAnnounced(copy.change.id, besides: copy.stream) else { continue }
-            try db.formerStates.keep(rows: "id = ?3", [copy.id], as: .released, now)
-            try db.run(
-                """
-                UPDATE notification_outbox SET state = 'pending', created_at = ?, finished_at = NULL, reason = NULL,
-                    acknowledged_at = NULL, ack_request_id = NULL
-                WHERE id = ?
-                """,
-                [now.milliseconds, copy.id]
+            _ = try db.formerStates.change(
+                rows: "id = ?3",
+                [copy.id],
+                as: .released,
+                to: """
+                    state = 'pending', created_at = ?2, finished_at = NULL, reason = NULL, acknowledged_at = NULL,
+                    ack_request_id = NULL
+                    """,
+                now
             )
             passed += 1
             ledgers[copy.stream, default: Ledger()].suppressed -= 1

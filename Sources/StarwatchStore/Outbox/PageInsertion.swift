@@ -226,11 +226,13 @@ struct PageInsertion {
         ]
         // Usually there are none.
         guard try db.outbox.tombstoneFloor(stream) != nil else { return }
-        try db.formerStates.keep(rows: condition, arguments, as: .cancelled, page.now)
-        let ended: [Int64] = try db.values(
-            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition) RETURNING id",
-            [OutboxState.cancelled.rawValue, page.now.milliseconds] + arguments
-        )
+        let ended = try db.formerStates.change(
+            rows: condition,
+            arguments,
+            as: .cancelled,
+            to: "state = 'cancelled', finished_at = ?2",
+            page.now
+        ).map(\.id)
         (counts.superseded, counts.passedOn) = (ended.count, try db.outbox.passOn(ended, page.now))
     }
 

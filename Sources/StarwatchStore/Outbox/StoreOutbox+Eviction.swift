@@ -80,14 +80,13 @@ extension OutboxRows {
     /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
     /// watermark forever.
     func cancelTombstones(of stream: Int64, _ now: Timestamp) throws {
-        try db.formerStates.keep(rows: "state = 'evicted' AND stream_id = ?3", [stream], as: .cancelled, now)
-        let cancelled: [Int64] = try db.values(
-            """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-            WHERE state = 'evicted' AND stream_id = ? RETURNING id
-            """,
-            [now.milliseconds, stream]
-        )
+        let cancelled = try db.formerStates.change(
+            rows: "state = 'evicted' AND stream_id = ?3",
+            [stream],
+            as: .cancelled,
+            to: "state = 'cancelled', finished_at = ?2",
+            now
+        ).map(\.id)
         try db.ledger.add(cancelled.count, as: \.cancelled, to: stream)
         db.context.record(.cancelled, cancelled.count)
         try passOn(cancelled, now)

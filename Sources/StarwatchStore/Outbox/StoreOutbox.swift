@@ -123,26 +123,18 @@ package struct StoreOutbox: Sendable {
                 (try row["notification_id"], try row["stream_id"], try row["count"], try row["is_dead"])
             }
             let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
-            var streams: [Int64: Int] = [:]
+            var streams: [Int64] = []
             for (notification, stream, _, isDead) in found {
                 let rows = try db.outbox.reopen(notification, of: stream, isDead: isDead, sinks: names, now, make)
-                streams[stream, default: 0] += rows
+                streams += Array(repeating: stream, count: rows)
             }
-            try db.formerStates.keep(
+            streams += try db.formerStates.change(
                 rows: "+state = 'dead' AND id IN (SELECT value FROM json_each(?3)) AND \(isOwn)",
                 [list, key],
                 as: .retried,
+                to: "state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL",
                 now
-            )
-            let retried: [Int64] = try db.values(
-                """
-                UPDATE notification_outbox
-                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL
-                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?1)) AND \(isOwn) RETURNING stream_id
-                """,
-                [list, nil, nil, key]
-            )
-            for stream in retried { streams[stream, default: 0] += 1 }
+            ).map(\.stream)
             let total = try db.outbox.book(streams, as: .retried) { $0.dead = -$1 }
             db.context.record(.retried, undelivered)
             // If the sinks that rejected it are gone, the accepting sinks decide the result.
@@ -160,16 +152,16 @@ package struct StoreOutbox: Sendable {
 extension OutboxRows {
     /// Records an operator's change of rows in the ledgers.
     ///
-    /// - Returns: The number of changed rows of all streams.
-    func book(_ streams: [Int64: Int], as change: OutboxChange, entry: (inout Ledger, Int) -> Void) throws -> Int {
-        for (stream, count) in streams.sorted(by: { $0.key < $1.key }) {
+    /// - Parameter streams: The stream of each changed row.
+    /// - Returns: The number of changed rows.
+    func book(_ streams: [Int64], as change: OutboxChange, entry: (inout Ledger, Int) -> Void) throws -> Int {
+        for (stream, rows) in Dictionary(grouping: streams, by: \.self).sorted(by: { $0.key < $1.key }) {
             var delta = Ledger()
-            entry(&delta, count)
+            entry(&delta, rows.count)
             try db.ledger.add(delta, to: stream)
         }
-        let total = streams.values.reduce(0, +)
-        db.context.record(change, total)
-        return total
+        db.context.record(change, streams.count)
+        return streams.count
     }
 
     private static let countedStates: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
