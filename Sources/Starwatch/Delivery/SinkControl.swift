@@ -77,13 +77,13 @@ struct SinkControl: Sendable {
         let result = await receiver.deliver(notification)
         let took = environment.time.monotonic - start
         // The answer to an accepted notification explains nothing, and can name the people of a chat.
-        let said = result.answer == .ok ? [] : result.said
+        let words = result.answer == .ok ? nil : result.words(hiding: receiver.sink.secrets)
         return SinkTestReport.Message(
             message: test,
             notificationID: notification.id,
             result: result.answer,
             error: result.failure?.sentence,
-            answer: SinkWords.line(of: said, hiding: receiver.sink.secrets),
+            answer: words,
             tookMilliseconds: Int(took.inSeconds * 1000)
         )
     }

@@ -9,7 +9,7 @@ struct StoryBuilder: Sendable {
     let serverAhead: Duration
     let finder: StoryFinder
     /// The reasons why sinks are not tried, by name.
-    let pauses: [String: SinkPause]
+    let pauses: [String: ChangeWait]
     let hasSinks: Bool
     let throttledUntil: Timestamp?
 

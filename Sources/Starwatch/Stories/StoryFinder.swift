@@ -95,7 +95,7 @@ struct StoryFinder: Sendable {
     /// A builder with the present state of sinks, limits and options.
     func stories() async -> StoryBuilder {
         let (now, local) = (environment.clock.now, environment.time.now)
-        var pauses: [String: SinkPause] = [:]
+        var pauses: [String: ChangeWait] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
         var hasSinks = sinks.contains { !$0.isDisabled }
         // Of one of many accounts, the host of its address counts.

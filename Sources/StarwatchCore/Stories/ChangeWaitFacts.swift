@@ -8,8 +8,8 @@ package struct ChangeWaitFacts: Sendable {
         package var leasedUntil: Timestamp?
         package var attempts = 0
         package var rejections = 0
-        /// The reason why the sink itself is not tried; `nil` if it is.
-        package var pause: SinkPause?
+        /// The wait of the sink itself; `nil` if it is tried.
+        package var pause: ChangeWait?
         /// Whether only the sink's hours put off the next attempt.
         package var isHeld = false
 
@@ -111,15 +111,9 @@ package struct ChangeWaitFacts: Sendable {
             if sink.isHeld, sink.nextAttemptAt == until {
                 return ChangeWait(.sinkHours, until: until, sink: sink.name)
             }
-            let reason: ChangeWait.Reason =
-                switch sink.pause {
-                case .circuit: .sinkCircuit
-                case .asked: .sinkRetryAfter
-                case nil where sink.attempts == 0 && isRepetition: .snooze
-                case nil where sink.rejections > 0: .rejected
-                case .backoff, nil: .sinkBackoff
-                }
-            return ChangeWait(reason, until: until, sink: sink.name)
+            let isSnoozed = sink.attempts == 0 && isRepetition
+            let reason = isSnoozed ? ChangeWait.Reason.snooze : sink.rejections > 0 ? .rejected : .sinkBackoff
+            return ChangeWait(sink.pause?.reason ?? reason, until: until, sink: sink.name)
         }
     }
 
@@ -135,23 +129,6 @@ package struct ChangeWaitFacts: Sendable {
         if isPastWatermark { return [] }
         if let blockingRow { return [ChangeWait(.watermarkRow, row: blockingRow)] }
         return [ChangeWait(isBeyondCursor ? .watermarkCursor : .acknowledgement)]
-    }
-}
-
-/// The reason why a sink is not tried now.
-package enum SinkPause: Sendable, Hashable {
-    /// Its circuit is open. A probe in progress has no end.
-    case circuit(until: Timestamp?)
-    /// It asked for a wait.
-    case asked(until: Timestamp)
-    /// It failed, and its circuit is still closed.
-    case backoff(until: Timestamp)
-
-    package var until: Timestamp? {
-        switch self {
-        case .circuit(let until): until
-        case .asked(let until), .backoff(let until): until
-        }
     }
 }
 

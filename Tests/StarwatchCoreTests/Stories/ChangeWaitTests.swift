@@ -50,9 +50,18 @@ import Testing
         let cases: [(ChangeWaitFacts.Sink, ChangeWait)] = [
             (sink { $0.leasedUntil = later }, ChangeWait(.attempt, until: later, sink: "hook")),
             (sink { _ in }, ChangeWait(.sinkBackoff, until: until, sink: "hook")),
-            (sink { $0.pause = .backoff(until: later) }, ChangeWait(.sinkBackoff, until: later, sink: "hook")),
-            (sink { $0.pause = .circuit(until: later) }, ChangeWait(.sinkCircuit, until: later, sink: "hook")),
-            (sink { $0.pause = .asked(until: later) }, ChangeWait(.sinkRetryAfter, until: later, sink: "hook")),
+            (
+                sink { $0.pause = ChangeWait(.sinkBackoff, until: later) },
+                ChangeWait(.sinkBackoff, until: later, sink: "hook")
+            ),
+            (
+                sink { $0.pause = ChangeWait(.sinkCircuit, until: later) },
+                ChangeWait(.sinkCircuit, until: later, sink: "hook")
+            ),
+            (
+                sink { $0.pause = ChangeWait(.sinkRetryAfter, until: later) },
+                ChangeWait(.sinkRetryAfter, until: later, sink: "hook")
+            ),
             (sink { $0.rejections = 1 }, ChangeWait(.rejected, until: until, sink: "hook")),
             (sink { $0.nextAttemptAt = now }, ChangeWait(.dispatch, sink: "hook")),
         ]
@@ -66,7 +75,9 @@ import Testing
         let held = waits(.claimed) { $0.sinks = [sink { $0.isHeld = true }] }
         #expect(held == [ChangeWait(.sinkHours, until: until, sink: "hook")])
         let down = waits(.claimed) { facts in
-            facts.sinks = [sink { ($0.isHeld, $0.pause) = (true, .circuit(until: until + .seconds(1))) }]
+            facts.sinks = [
+                sink { ($0.isHeld, $0.pause) = (true, ChangeWait(.sinkCircuit, until: until + .seconds(1))) }
+            ]
         }
         #expect(down == [ChangeWait(.sinkCircuit, until: until + .seconds(1), sink: "hook")])
     }

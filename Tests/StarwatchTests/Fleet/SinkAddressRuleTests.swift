@@ -135,7 +135,7 @@ import Testing
         ]
     )
     func aURLThatIsNoneOrLeavesThisMachineInClearTextIsNotGood(url: String) {
-        #expect(!SinkURL.isGood(url))
+        #expect(!SinkAddress.isGood(url: url))
     }
 
     @Test func theNamesOfTheSinksThatTakeAnAddressAreTold() {

@@ -33,7 +33,7 @@ import Testing
         // The only address is the sink.
         var one = SinkCircuit(isOfOneAddress: true)
         #expect(one.record(later, at: now).nextTry >= now + .seconds(asked))
-        #expect(asked == 0 || one.pause(at: now) == .asked(until: now + .seconds(asked)))
+        #expect(asked == 0 || one.pause(at: now) == ChangeWait(.sinkRetryAfter, until: now + .seconds(asked)))
     }
 
     /// Its own wait does not make a host that is down look well.

@@ -9,7 +9,9 @@ import Testing
     private static let token = "123456789:AAE-secret_of_the_bot"
 
     private func line(_ body: String, _ secrets: [String] = []) -> String? {
-        SinkWords.line(of: Array(body.utf8), hiding: secrets)
+        var result = SinkResult.ok
+        result.said = Array(body.utf8)
+        return result.words(hiding: secrets)
     }
 
     @Test func itIsOneLineOfAtMost200Characters() throws {
@@ -45,7 +47,7 @@ import Testing
         "https://chat.test/hooks/a%20secret",
     ])
     func whatFollowsTheHostOfAURLIsHidden(said: String) throws {
-        let secrets = SinkWords.secrets(of: "https://chat.test/hooks/a%20secret/x?key=of-the-url")
+        let secrets = SinkAddress.secrets(ofURL: "https://chat.test/hooks/a%20secret/x?key=of-the-url")
         let words = try #require(line(said, secrets))
         #expect(!words.contains("secret") && !words.contains("of-the-url"), "\(words)")
     }
@@ -78,7 +80,7 @@ import Testing
             time: ManualClock()
         )
         let result = await sink.deliver(.sample())
-        #expect(SinkWords.line(of: result.said, hiding: sink.secrets) == body)
+        #expect(result.words(hiding: sink.secrets) == body)
         let failure = try #require(result.failure)
         #expect(result == .unavailable(failure) && !failure.sentence.contains("chat not found"))
         #expect(sink.secrets.contains("-100123456789") && sink.secrets.contains(Self.token))

@@ -195,11 +195,11 @@ import Testing
             let (slot, now) = (bench.slot("hook"), bench.clock.now)
             #expect(slot.pause(at: now) == nil)
             _ = slot.record(.down, at: now)
-            #expect(slot.pause(at: now) == .backoff(until: now + .seconds(1)))
+            #expect(slot.pause(at: now) == ChangeWait(.sinkBackoff, until: now + .seconds(1)))
             for _ in 0..<4 { _ = slot.record(.down, at: now) }
-            #expect(slot.pause(at: now) == .circuit(until: now + .seconds(5)))
+            #expect(slot.pause(at: now) == ChangeWait(.sinkCircuit, until: now + .seconds(5)))
             _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60)), at: now)
-            #expect(slot.pause(at: now) == .asked(until: now + .seconds(60)))
+            #expect(slot.pause(at: now) == ChangeWait(.sinkRetryAfter, until: now + .seconds(60)))
             _ = slot.record(.ok, at: now)
             #expect(slot.pause(at: now) == nil)
         }

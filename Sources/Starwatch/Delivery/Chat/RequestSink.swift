@@ -59,11 +59,11 @@ package struct RequestSink: NotificationSink {
         return format.result(exchange, brought: brought, at: time.now)
     }
 
-    package var host: String { SinkURL.host(of: url) }
+    package var host: String { SinkAddress.host(ofURL: url) }
 
     package var secrets: [String] {
         // The words of the service's own path are in its answers.
-        SinkWords.secrets(of: (try? presentURL()) ?? "").filter { format.path?.contains($0) != true }
+        SinkAddress.secrets(ofURL: (try? presentURL()) ?? "").filter { format.path?.contains($0) != true }
             + [room] + (secret?.words ?? []) + format.literals
     }
 

@@ -123,7 +123,7 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
             throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
         }
         let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
-        guard SinkURL.isGood(url), problem(ofURL: url) == nil else {
+        guard SinkAddress.isGood(url: url), problem(ofURL: url) == nil else {
             throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
         }
         return url

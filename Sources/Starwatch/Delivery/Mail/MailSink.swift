@@ -83,7 +83,7 @@ package struct MailSink: NotificationSink {
         return SinkResult(mailing: await http.exchange(request))
     }
 
-    package var host: String { SinkURL.host(of: url) }
+    package var host: String { SinkAddress.host(ofURL: url) }
 
     package var secrets: [String] {
         let own = login.map { [$0.name] + $0.password.words } ?? []

@@ -38,7 +38,7 @@ extension ConfiguredSink {
     /// The mistake of a part of the address at any kind; `nil` for none. No sentence repeats a value, which can be a secret.
     static func usualProblem(of part: SinkAddress.Part, _ text: String) -> String? {
         switch part {
-        case .url where !text.isWord || !SinkURL.isGood(text):
+        case .url where !text.isWord || !SinkAddress.isGood(url: text):
             """
             must be a URL that starts with https://, without user and password; http:// is allowed to this machine only.
             """

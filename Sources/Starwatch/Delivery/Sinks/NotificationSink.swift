@@ -62,7 +62,7 @@ package struct SinkResult: Sendable, Equatable {
     var isOfReceiver = false
     /// Whether the wait that the answer asks for is not that of the whole host.
     var isOwnWait = false
-    /// The body of the service's answer, for ``SinkWords`` alone; empty if there is none. It changes no meaning, so results
+    /// The body of the service's answer, for ``words(hiding:)`` alone; empty if there is none. It changes no meaning, so results
     /// are equal without it.
     var said: [UInt8] = []
 

@@ -52,10 +52,12 @@ struct SinkCircuit {
         return present == .working ? former ?? present : present
     }
 
-    func pause(at now: Timestamp) -> SinkPause? {
-        if let wait = requestedWait, wait.until > now { return .asked(until: wait.until) }
+    /// The reason why it is not tried at `now`. A probe in progress has no end.
+    func pause(at now: Timestamp) -> ChangeWait? {
+        if let wait = requestedWait, wait.until > now { return ChangeWait(.sinkRetryAfter, until: wait.until) }
         let next = circuit.nextTry.flatMap { $0 > now ? $0 : nil }
-        return circuit.state == .closed ? next.map { .backoff(until: $0) } : .circuit(until: next)
+        guard circuit.state == .closed else { return ChangeWait(.sinkCircuit, until: next) }
+        return next.map { ChangeWait(.sinkBackoff, until: $0) }
     }
 
     mutating func admit(at now: Timestamp) -> (waitUntil: Timestamp?, changed: CircuitState?) {

@@ -86,7 +86,7 @@ package final class SinkSlot: Sendable {
     var hostsDown: Int { hosts.withLock(\.down) }
 
     /// The reason why the sink is not tried at `now`; `nil` if it is. Starts no probe.
-    package func pause(at now: Timestamp) -> SinkPause? { hosts.withLock(\.whole).pause(at: now) }
+    package func pause(at now: Timestamp) -> ChangeWait? { hosts.withLock(\.whole).pause(at: now) }
 
     /// Reads or changes what is known of the hosts.
     func withHosts<Value: Sendable>(_ body: (inout SinkHosts) -> Value) -> Value { hosts.withLock { body(&$0) } }

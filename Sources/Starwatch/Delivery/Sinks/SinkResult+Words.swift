@@ -2,24 +2,24 @@ import Foundation
 import StarwatchCore
 import StarwatchTelemetry
 
-/// The words of a service's answer, for the person who tests a sink. They are never logged, counted or stored.
-enum SinkWords {
-    /// The greatest length, in Unicode scalars.
-    static let longest = 200
+extension SinkResult {
+    /// The greatest length of ``words(hiding:)``, in Unicode scalars.
+    static let longestWords = 200
 
     /// The length of the shortest secret, in bytes. A shorter text protects nothing, and is a part of many words.
     private static let shortestSecret = 6
 
-    /// Returns the beginning of an answer as one line, without personal data and secrets; `nil` if it says nothing.
+    /// The beginning of the service's answer as one line, without personal data and secrets, for the person who tests a sink.
+    /// `nil` if it says nothing.
     ///
     /// The whole answer is redacted before it is cut, because half a secret has another form.
     ///
     /// - Parameter secrets: What has no form of its own, such as a token of the service and the parts of a URL.
-    static func line(of body: [UInt8], hiding secrets: [String]) -> String? {
+    func words(hiding secrets: [String]) -> String? {
         let hidden = Set(secrets.flatMap { [$0, PercentEncoding.encode($0)] }).filter {
-            $0.utf8.count >= shortestSecret
+            $0.utf8.count >= Self.shortestSecret
         }
-        var bytes = body
+        var bytes = said
         // A longer one can contain a shorter one.
         for secret in hidden.sorted(by: { ($0.utf8.count, $0) > ($1.utf8.count, $1) }) {
             bytes = bytes.replacing(Array(secret.utf8), with: Array(RedactionKind.token.replacement.utf8))
@@ -28,17 +28,8 @@ enum SinkWords {
         let text = String(decoding: bytes, as: UTF8.self)
         let scalars = text.unicodeScalars.map { TerminalText.isPrintable($0) ? $0 : " " }
         let words = String(String.UnicodeScalarView(scalars)).split(separator: " ")
-        let line = words.joined(separator: " ").cut(to: longest, by: { $0.unicodeScalars.count })
+        let line = words.joined(separator: " ").cut(to: Self.longestWords, by: { $0.unicodeScalars.count })
         return line.isEmpty ? nil : line
-    }
-
-    /// The parts of a URL that can be a credential: everything after its host, whole and in parts.
-    static func secrets(of url: String) -> [String] {
-        guard let parts = URLComponents(string: url) else { return [url] }
-        let segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
-        let values = (parts.percentEncodedQueryItems ?? []).compactMap(\.value)
-        let encoded = [parts.percentEncodedPath, parts.percentEncodedQuery].compactMap(\.self) + segments + values
-        return encoded + encoded.compactMap(\.removingPercentEncoding)
     }
 }
 
