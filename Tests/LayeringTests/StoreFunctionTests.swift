@@ -59,7 +59,7 @@ import Testing
             "StoreHost.watermark",
         ],
         "An operator names rows by id, also those of former identities.": [
-            "StoreOutbox.claimed", "StoreOutbox.dead", "StoreOutbox.discard", "StoreOutbox.list", "StoreOutbox.row",
+            "StoreOutbox.discard", "StoreOutbox.ids", "StoreOutbox.list", "StoreOutbox.row",
             "StoreOutbox.unreadable", "StoreQuarantine.discard", "StoreQuarantine.items", "StoreQuarantine.list",
             "StoreStories.armedDigest", "StoreStories.change", "StoreStories.changes", "StoreStories.hadRow",
             "StoreStories.notification", "StoreStories.rows", "StoreStories.run",

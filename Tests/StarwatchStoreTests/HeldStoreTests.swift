@@ -108,7 +108,7 @@ import Testing
         let result = try await record(store, open.first?.tickets.first, .rejected(nextAttemptAt: opening))
         #expect(result == .several([.dead([]), .dead([world.id(1)]), .dead([world.id(2)])]))
         for stream in [world.stream, other] { #expect(try await store.status.ledger(stream).dead == 1) }
-        let dead = try await store.outbox.dead(poll: nil, of: world.account)
+        let dead = try await store.outbox.ids(.dead, poll: nil, of: world.account)
         let retried = try await store.outbox.retry(
             [try #require(dead.first)],
             of: world.account,

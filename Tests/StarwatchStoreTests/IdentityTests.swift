@@ -234,7 +234,7 @@ import Testing
             now: world.now,
             maxRetries: 0
         )
-        let dead = try await store.outbox.dead(poll: nil, of: world.account)
+        let dead = try await store.outbox.ids(.dead, poll: nil, of: world.account)
         #expect(try await store.outbox.discard(dead, now: world.now, make: renewed) == 1)
         _ = try await store.identity.set(nil, server: World.server, now: world.now)
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)

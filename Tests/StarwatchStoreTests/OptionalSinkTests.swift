@@ -71,7 +71,7 @@ import Testing
         #expect(try await ids(store, [.dead]) == [])
         let letters = try await ids(store, [.dead], undelivered: true)
         #expect(letters.count == 2)
-        #expect(try await store.outbox.dead(poll: nil, of: world.account) == letters)
+        #expect(try await store.outbox.ids(.dead, poll: nil, of: world.account) == letters)
         #expect(try await store.status.snapshot([world.stream]).undelivered == 1)
         let shown = try #require(try await store.outbox.row(letters[0]))
         #expect(shown.row.undeliveredTo == ["hook"])
@@ -291,7 +291,7 @@ import Testing
         let store = try await open()
         try await world.commit(store, world.changes(1...3))
         let open = try #require(try await world.claim(store, sinks: ["log"]))
-        let claimed = try await store.outbox.claimed(poll: nil, of: nil)
+        let claimed = try await store.outbox.ids(.claimed, poll: nil, of: nil)
         #expect(claimed.count == 3)
         #expect(try await store.outbox.discard([claimed[0]], now: world.now, make: renewed) == 1)
         // Two of its rows still wait, so the notification is sent.

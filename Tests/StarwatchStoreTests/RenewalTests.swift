@@ -77,7 +77,7 @@ import Testing
     private func ids(_ range: some Sequence<Int>) -> [String] { range.map { world.id($0).rawValue } }
 
     private func letters(_ store: Store) async throws -> [Int64] {
-        try await store.outbox.dead(poll: nil, of: world.account)
+        try await store.outbox.ids(.dead, poll: nil, of: world.account)
     }
 
     private func retryAll(_ store: Store, _ sinks: [String]) async throws -> Int {

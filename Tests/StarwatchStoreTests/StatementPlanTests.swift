@@ -184,7 +184,7 @@ extension StatementPlanTests {
         let open = try await world.reclaim(store, until: opening + .seconds(60))
         let ticket = try #require(open.first?.tickets.first)
         _ = try await store.deliveries.record(ticket, .rejected(nextAttemptAt: opening), now: opening, maxRetries: 1)
-        let dead = try await store.outbox.dead(poll: nil, of: world.account)
+        let dead = try await store.outbox.ids(.dead, poll: nil, of: world.account)
         #expect(dead.count == 2)
         let all = try await plans(
             of: Recorded.statements(of: store) {

@@ -109,7 +109,7 @@ import Testing
         case .evict:
             _ = try await store.outbox.evict(.fifo, of: account, server: World.server, maxUndelivered: 2, now: later)
         case .retry:
-            let rows = try await store.outbox.dead(poll: nil, of: nil)
+            let rows = try await store.outbox.ids(.dead, poll: nil, of: nil)
             _ = try await store.outbox.retry(rows, of: account, sinks: ["log"], now: later, make: renewed)
         case .act:
             for other in ["a", "b"] {

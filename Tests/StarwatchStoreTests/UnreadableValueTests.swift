@@ -286,7 +286,7 @@ struct UnreadableValueTests {
 
     /// Expects that the one dead row has lost a value, whose stand-in opens like one, and can only be discarded.
     private func expectLoss(_ store: Store) async throws {
-        let dead = try await store.outbox.dead(poll: nil, of: World.alice)
+        let dead = try await store.outbox.ids(.dead, poll: nil, of: World.alice)
         #expect(dead.count == 1)
         #expect(try await store.outbox.unreadable(among: dead) == dead)
         let (now, sinks) = (world.now, ["log"])

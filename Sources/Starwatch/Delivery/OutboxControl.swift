@@ -53,7 +53,7 @@ struct OutboxControl: Sendable {
         guard let ids = rows.ids else {
             let poll = try rows.poll.map(name)
             guard let active else { return ChangeCount(changed: 0) }
-            return try await makePending(try await store.outbox.dead(poll: poll, of: active), of: active)
+            return try await makePending(try await store.outbox.ids(.dead, poll: poll, of: active), of: active)
         }
         try await check(ids, to: "retried", in: [.dead]) { row in
             guard row.stream.account != active else { return }
@@ -92,10 +92,8 @@ struct OutboxControl: Sendable {
 
     private func discardable(_ rows: DiscardSelection) async throws -> [Int64] {
         if let ids = rows.ids { return ids }
-        return switch rows.state ?? .dead {
-        case .dead: try await store.outbox.dead(poll: try rows.poll.map(name), of: account)
-        case .claimed: try await store.outbox.claimed(poll: try rows.poll.map(name), of: account)
-        }
+        let state: OutboxState = rows.state == .claimed ? .claimed : .dead
+        return try await store.outbox.ids(state, poll: try rows.poll.map(name), of: account)
     }
 
     private func makePending(_ ids: [Int64], of account: DID) async throws -> ChangeCount {

@@ -15,25 +15,17 @@ package struct StoreNotifications: Sendable {
         before: Int64? = nil,
         change: JWTID? = nil
     ) async throws(StoreError) -> [StoredNotification] {
-        try await store.direct(.read) { db in
-            guard let change else {
-                return try Self.list(
-                    in: db,
-                    of: account,
-                    "n.id < ?2 ORDER BY n.id DESC LIMIT ?3",
-                    [before ?? .max, limit]
-                )
-            }
-            return try Self.list(
+        let ofChange = """
+            AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
+                (SELECT a.notification_id FROM \(Schema.announcements) a
+                    JOIN notification_outbox o ON o.id = a.row_id WHERE o.jwt_id = ?4)
+            """
+        return try await store.direct(.read) { db in
+            try Self.list(
                 in: db,
                 of: account,
-                """
-                n.id < ?2 AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
-                    (SELECT a.notification_id FROM \(Schema.announcements) a
-                        JOIN notification_outbox o ON o.id = a.row_id WHERE o.jwt_id = ?4)
-                ORDER BY n.id DESC LIMIT ?3
-                """,
-                [before ?? .max, limit, change.rawValue]
+                "n.id < ?2 \(change == nil ? "" : ofChange) ORDER BY n.id DESC LIMIT ?3",
+                [before ?? .max, limit] + (change.map { [$0.rawValue] } ?? [] as SQLArguments)
             )
         }
     }

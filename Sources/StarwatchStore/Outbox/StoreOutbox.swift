@@ -52,26 +52,18 @@ package struct StoreOutbox: Sendable {
         }
     }
 
-    /// The ids of the dead letters of one poll, or of all polls: dead rows, and rows that an optional sink did not get.
+    /// The ids of the rows in a state. Rows that an optional sink did not get are dead letters, as dead rows are.
     ///
-    /// - Parameter account: Only the rows of this account; `nil` for those of every account.
-    package func dead(poll: PollName?, of account: DID?) async throws(StoreError) -> [Int64] {
-        try await rowIDs("(o.state = 'dead' OR \(OutboxRow.isUndelivered))", poll, account)
-    }
-
-    /// The ids of the claimed rows of one poll, or of all polls. They wait for a sink.
-    ///
-    /// - Parameter account: The account of the rows; `nil`: every account.
-    package func claimed(poll: PollName?, of account: DID?) async throws(StoreError) -> [Int64] {
-        try await rowIDs("o.state = 'claimed'", poll, account)
-    }
-
-    private func rowIDs(_ condition: String, _ poll: PollName?, _ account: DID?) async throws(StoreError) -> [Int64] {
-        try await store.direct(.read) { db in
+    /// - Parameters:
+    ///   - poll: The poll of the rows; `nil`: every poll.
+    ///   - account: The account of the rows; `nil`: every account.
+    package func ids(_ state: OutboxState, poll: PollName?, of account: DID?) async throws(StoreError) -> [Int64] {
+        let isLost = state == .dead ? "OR \(OutboxRow.isUndelivered)" : ""
+        return try await store.direct(.read) { db in
             try db.values(
                 """
                 SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-                WHERE \(condition) AND (?1 IS NULL OR s.poll = ?1)
+                WHERE (o.state = '\(state.rawValue)' \(isLost)) AND (?1 IS NULL OR s.poll = ?1)
                     AND (?2 IS NULL OR s.account = ?2)
                 ORDER BY o.id
                 """,
