@@ -159,7 +159,8 @@ enum ConfigurationTable {
             Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")
             Entry("scope", \.scope, as: .text(ValueRules.scope), "of minted tokens, if the server asks for another")
         } check: { auth, options, section in
-            if options.tokens.storedKeys { return checkStoredKeys(auth, section) }
+            let hasFile = section.has("secret_file") || section.has("key_file")
+            if auth.storedKeys || options.tokens.storedKeys && !hasFile { return checkStoredKeys(auth, section) }
             let needed: String? =
                 switch auth.kind {
                 case .none: nil

@@ -49,6 +49,11 @@ extension Mistake {
             "starwatch.yaml:5: auth.key_file: is the key of one account; remove it, and run 'starwatch keys import' for each."
         ),
         withKey(
+            "many, a missing secret",
+            "auth:\n  kind: shared_secret\n  secret_file: shared.secret\n",
+            "starwatch.yaml:5: auth.secret_file: there is no file FOLDER/shared.secret; create it or correct the path."
+        ),
+        withKey(
             "many, no requests",
             "fleet:\n  requests_per_second: 0\n",
             "starwatch.yaml:4: fleet.requests_per_second: must be between 1 and 10000."

@@ -184,7 +184,7 @@ import Testing
     func filesOfOtherAccountsAndSinksAreNoRotatedFiles(_ name: String) async throws {
         let folder = try TestFolder()
         let (path, other) = (folder.path(name), folder.path(name + ".1"))
-        let sinks = [sinkOfMany(path, others: [other]), sinkOfMany(other, others: [path])]
+        let sinks = [sinkOfMany(other, others: [path]), sinkOfMany(path, others: [other])]
         for sink in sinks {
             for account in [TestAccount.ethr, TestAccount.other] {
                 let own = sink.sink(of: account, at: SinkAddress())
