@@ -12,10 +12,14 @@ package protocol NotificationSink: Sendable {
     ///
     /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
+    /// The sink for the notifications of one account.
+    func sink(of account: DID) -> any NotificationSink
 }
 
 extension NotificationSink {
     package var takesBack: Bool { false }
+
+    package func sink(of account: DID) -> any NotificationSink { self }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await deliver(notification, dueSince: nil)
@@ -32,6 +36,10 @@ protocol AddressedSink: NotificationSink {
     ///
     /// - Parameter address: The account's part. Empty if the configuration has the whole address.
     func sink(of account: DID, at address: SinkAddress) -> Self
+}
+
+extension AddressedSink {
+    package func sink(of account: DID) -> any NotificationSink { sink(of: account, at: SinkAddress()) }
 }
 
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.

@@ -54,7 +54,7 @@ struct SinkReceiver: Sendable {
 
     init(_ slot: SinkSlot, of account: DID? = nil) {
         (self.slot, self.account) = (slot, account)
-        sink = account.flatMap { slot.addressed?.sink(of: $0, at: SinkAddress()) } ?? slot.sink
+        sink = account.map(slot.sink.sink(of:)) ?? slot.sink
         (address, host) = (nil, "")
     }
 
