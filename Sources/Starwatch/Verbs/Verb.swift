@@ -160,7 +160,9 @@ extension AgentTopics: ServedAgent {
         if let account = caller.account, verb.path != ControlAPI.status.path {
             var caller = caller
             caller.account = nil
-            return try await about(account, changes: !verb.reads) { topics throws(ControlError) in
+            // A visit finds nothing new in the address of a feed.
+            let changes = !verb.reads && verb.operation != .feedToken
+            return try await about(account, changes: changes) { topics throws(ControlError) in
                 try await topics.perform(verb, input, for: caller)
             }
         }

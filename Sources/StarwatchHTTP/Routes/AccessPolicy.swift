@@ -49,7 +49,7 @@ final class AccessPolicy: Sendable {
         if let feeds, let given = call.feedToken {
             var key: FeedKey?
             let refusal = Refusal(reason: .token, answer: feeds.refusal)
-            var refused = await self.refusal(refusal, of: given[...], from: address, "feed_token_file") {
+            var refused = await self.refusal(refusal, of: given[...], from: address, feeds.problem) {
                 key = try await feeds.key(given)
                 return key?.token ?? ""
             }
@@ -64,7 +64,8 @@ final class AccessPolicy: Sendable {
             answer.headers[.wwwAuthenticate] = "Bearer"
             let given = bearer(call.headers[.authorization])
             let refusal = Refusal(reason: .token, answer: answer)
-            return await self.refusal(refusal, of: given, from: address, "token_file", unless: token)
+            let problem = "The token cannot be read; check control.token_file."
+            return await self.refusal(refusal, of: given, from: address, problem, unless: token)
         case .password(let check, let users):
             return await refusal(of: call, from: address, check, among: users())
         }
@@ -75,7 +76,7 @@ final class AccessPolicy: Sendable {
         _ refusal: Refusal,
         of given: Substring?,
         from address: SocketAddress?,
-        _ setting: String,
+        _ problem: String,
         unless token: () async throws -> String
     ) async -> Refusal? {
         guard let given else { return counted(refusal, RefusalCount.Key(address, hasToken: false)) }
@@ -83,8 +84,7 @@ final class AccessPolicy: Sendable {
         do {
             expected = try await token()
         } catch {
-            let text = "The token cannot be read; check control.\(setting)."
-            return Refusal(reason: nil, answer: .error(500, "failed", text))
+            return Refusal(reason: nil, answer: .error(500, "failed", problem))
         }
         if !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
         return counted(refusal, RefusalCount.Key(address, hasToken: true))

@@ -44,11 +44,17 @@ struct FeedAddresses: Sendable {
     let key: @Sendable (_ given: String) async throws -> FeedKey?
     /// Whether the text was the token in a former address of the feed.
     var isFormer: @Sendable (String) -> Bool = { _ in false }
+    /// The sentence about a token that cannot be read.
+    var problem = "The token cannot be read; check control.feed_token_file."
     /// The answer to a wrong token.
     var refusal = Answer.error(403, "forbidden", "The feed has another address now; 'starwatch feed url' prints it.")
 
     /// The addresses of many accounts. Nothing tells that there are any.
     static func ofAccounts(_ agent: any ServedAgent) -> FeedAddresses {
-        FeedAddresses(key: { try await agent.feedKey(for: $0) }, refusal: .noSuchPage)
+        FeedAddresses(
+            key: { try await agent.feedKey(for: $0) },
+            problem: "The database does not answer; try again later.",
+            refusal: .noSuchPage
+        )
     }
 }

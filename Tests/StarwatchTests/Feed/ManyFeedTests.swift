@@ -100,7 +100,8 @@ import Testing
             _ = await Self.publish(plan: 1, in: world, to: agent)
             _ = await Self.publish(plan: 0, in: world, to: agent)
             guard case .notifications(let events) = await reader.next() else {
-                return Issue.record("nothing came")
+                Issue.record("nothing came")
+                return
             }
             #expect(events.map(\.sequence) == [1])
             for reader in readers + [reader] { reader.end() }
