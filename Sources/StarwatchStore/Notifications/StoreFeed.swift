@@ -39,7 +39,7 @@ package struct StoreFeed: Sendable {
             let sequence = try db.inserted(
                 """
                 INSERT INTO feeds (account, latest) VALUES (?, 1)
-                ON CONFLICT (account) DO UPDATE SET latest = latest + 1 RETURNING latest
+                ON CONFLICT (account) DO UPDATE SET latest = feeds.latest + 1 RETURNING latest
                 """,
                 [key]
             )
