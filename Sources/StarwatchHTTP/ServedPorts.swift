@@ -103,11 +103,13 @@ struct ServedPorts: Sendable {
             ofControl.security = control
             var read: (@Sendable () async throws -> String)?
             if let token { read = { try Self.read(token, "control.token_file") } }
-            if let feedToken {
-                ofControl.feedToken = { try Self.read(feedToken, "control.feed_token_file") }
-                if let path = options.control.feedTokenFile {
-                    ofControl.isFormerFeedToken = { FeedTokenFile.isFormer($0, of: path) }
-                }
+            if options.fleetOfMany != nil {
+                ofControl.feeds = .ofAccounts(agent)
+            } else if let feedToken, let path = options.control.feedTokenFile {
+                ofControl.feeds = FeedAddresses(
+                    key: { _ in FeedKey(token: try Self.read(feedToken, "control.feed_token_file")) },
+                    isFormer: { FeedTokenFile.isFormer($0, of: path) }
+                )
             }
             run.services.append(
                 try HTTPServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)

@@ -28,7 +28,6 @@ import Testing
         "StoreStars.swift JSON": "A host program's other preferences keep their text.",
         "AccountRows.swift JSON": "A host program's other preferences keep their text.",
         "StoreAcknowledgements.swift JSON": "A batch is halved within one UPDATE.",
-        "StoreFeed.swift sqlite_sequence": "The feed is for one account on SQLite.",
         "StoreStories+Runs.swift sqlite_sequence": "Tells a deleted row from one that never was.",
         "OutboxRows+Pages.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",

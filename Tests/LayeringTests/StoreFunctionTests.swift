@@ -53,9 +53,11 @@ import Testing
             "StoreEvents.retain",
         ],
         "Digests are configured once for the process.": ["StoreDigests.retain", "StoreDigests.storeConfiguration"],
-        "The feed and a host program's polls serve a process with one account only.": [
-            "StoreFeed.append", "StoreFeed.latestSequence", "StoreFeed.list", "StoreFeed.trim", "StoreHost.addSchedule",
-            "StoreHost.advanceWatermark", "StoreHost.removeSchedule", "StoreHost.saveSchedule", "StoreHost.schedule",
+        "The configured length of the feeds is that of each account.": ["StoreFeed.trim"],
+        "A token in an address finds its account.": ["StoreFeed.owner"],
+        "A host program's polls serve a process with one account only.": [
+            "StoreHost.addSchedule", "StoreHost.advanceWatermark", "StoreHost.removeSchedule", "StoreHost.saveSchedule",
+            "StoreHost.schedule",
             "StoreHost.watermark",
         ],
         "An operator names rows by id, also those of former identities.": [

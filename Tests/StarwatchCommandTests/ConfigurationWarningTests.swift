@@ -56,6 +56,17 @@ import Testing
         #expect(paths { ($0.passwordPorts, $0.encryptedPorts) = ([.http], [.http, .control]) } == [])
     }
 
+    @Test func aTokenOfTheFeedForManyAccountsIsAWarning() throws {
+        var options = AgentOptions()
+        options.control.feedTokenFile = "feed.token"
+        func paths() -> [String] {
+            OptionWarning.all(in: options, .init()).filter { $0.message.contains("opens no feed") }.map(\.path)
+        }
+        #expect(paths() == [])
+        options.accounts = .many
+        #expect(paths() == ["control.feed_token_file"])
+    }
+
     @Test func aPollOfOffersWithoutTokensIsAWarning() throws {
         let lines = try warnings("polls:\n  mine:\n    kind: offers_to_me\n")
         #expect(lines.count == 1)

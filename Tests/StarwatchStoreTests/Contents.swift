@@ -66,7 +66,7 @@ extension World {
             )
             return (outgoing, Shortlink(Contents.shortlink))
         }
-        try await store.feed.append("ntf_feed", payload: Array(Canary.feed.utf8), keep: 100, now: now)
+        try await store.feed.append("ntf_feed", payload: Array(Canary.feed.utf8), of: alice, keep: 100, now: now)
         let generation = try await store.identity.active().generation
         _ = try await store.digests.finishPrefetch(
             .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: "\"\(Canary.etag)\""),
@@ -125,7 +125,7 @@ struct Contents: Equatable {
             targets = try await store.notifications.shortlink(shortlink, of: world.account, now: world.now)?.targets
                 .map(\.plan)
         }
-        feed = try await store.feed.list(after: 0, limit: 100).map(\.payload)
+        feed = try await store.feed.list(of: World.alice, after: 0, limit: 100).map(\.payload)
         content = try await store.digests.content(source: "source", account: World.alice)?.payload
         etag = try await store.digests.content(source: "source", account: World.alice)?.etag
         digests = try await store.digests.state(of: World.alice, since: world.now).rows.map(\.token)

@@ -1,14 +1,25 @@
+import Foundation
 import StarwatchCore
-import StarwatchStore
 import Testing
+
+@testable import StarwatchStore
 
 @Suite struct FeedTests {
     let world = World()
 
-    private func append(_ store: Store, _ tokens: String..., keep: Int = 100) async throws {
+    private func append(
+        _ store: Store,
+        _ tokens: String...,
+        of account: DID = World.alice,
+        keep: Int = 100
+    ) async throws {
         for token in tokens {
-            try await store.feed.append(token, payload: Array(token.utf8), keep: keep, now: world.now)
+            try await store.feed.append(token, payload: Array(token.utf8), of: account, keep: keep, now: world.now)
         }
+    }
+
+    private func all(_ store: Store, of account: DID = World.alice) async throws -> [String] {
+        tokens(try await store.feed.list(of: account, before: nil, limit: 10))
     }
 
     private func tokens(_ rows: [FeedRow]) -> [String] { rows.map { String(decoding: $0.payload, as: UTF8.self) } }
@@ -16,26 +27,26 @@ import Testing
     @Test func notificationsAreKeptOnceAndTheOldestAreDropped() async throws {
         let store = try await world.open()
         try await append(store, "a", "b", "a", "c", "d", "d", keep: 3)
-        let rows = try await store.feed.list(before: nil, limit: 10)
+        let rows = try await store.feed.list(of: World.alice, before: nil, limit: 10)
         #expect(tokens(rows) == ["d", "c", "b"])
         #expect(rows.map(\.sequence) == [4, 3, 2])
         #expect(rows[0].storedAt == world.now)
-        #expect(tokens(try await store.feed.list(before: 4, limit: 1)) == ["c"])
-        #expect(tokens(try await store.feed.list(after: 2, limit: 10)) == ["c", "d"])
-        #expect(tokens(try await store.feed.list(after: 0, limit: 2)) == ["b", "c"])
+        #expect(tokens(try await store.feed.list(of: World.alice, before: 4, limit: 1)) == ["c"])
+        #expect(tokens(try await store.feed.list(of: World.alice, after: 2, limit: 10)) == ["c", "d"])
+        #expect(tokens(try await store.feed.list(of: World.alice, after: 0, limit: 2)) == ["b", "c"])
     }
 
     @Test func sequencesRiseAcrossRestartsAndWhenEmpty() async throws {
         var store: Store? = try await world.open()
-        #expect(try await store!.feed.latestSequence() == 0)
+        #expect(try await store!.feed.latestSequence(of: World.alice) == 0)
         try await append(store!, "a", "b")
         try await store!.feed.trim(keep: 0)
         await store!.close()
         store = nil
         store = try await world.open()
-        #expect(try await store!.feed.latestSequence() == 2)
+        #expect(try await store!.feed.latestSequence(of: World.alice) == 2)
         try await append(store!, "c")
-        #expect(try await store!.feed.list(before: nil, limit: 10).map(\.sequence) == [3])
+        #expect(try await store!.feed.list(of: World.alice, before: nil, limit: 10).map(\.sequence) == [3])
     }
 
     @Test func aChangeOfIdentityEmptiesTheFeedForGood() async throws {
@@ -44,12 +55,16 @@ import Testing
         try await world.commit(store, world.changes(1...1))
         let notification = try #require(try await world.claim(store))
         _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
-        #expect(try await store.feed.list(before: nil, limit: 10).isEmpty)
         try await append(store, notification.id)
-        #expect(try await store.feed.list(before: nil, limit: 10).isEmpty)
+        #expect(try await all(store).isEmpty)
+        // A follower of the active identity's feed continues from its position.
+        try await append(store, "b", of: World.bob)
+        #expect(try await store.feed.list(of: World.bob, after: 1, limit: 10).map(\.sequence) == [2])
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await append(store, notification.id)
-        #expect(tokens(try await store.feed.list(before: nil, limit: 10)) == [notification.id])
+        #expect(try await all(store) == [notification.id])
+        #expect(try await store.feed.latestSequence(of: World.alice) == 3)
+        #expect(try await all(store, of: World.bob).isEmpty)
     }
 
     @Test func retentionDeletesRowsOlderThanAMonth() async throws {
@@ -58,6 +73,133 @@ import Testing
         world.now = world.now + .days(1)
         try await append(store, "b")
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(29) + .seconds(1))
-        #expect(tokens(try await store.feed.list(before: nil, limit: 10)) == ["b"])
+        #expect(try await all(store) == ["b"])
+    }
+
+    // MARK: - Many accounts
+
+    private static let secrets = ["0", "1", "2"].map { String(repeating: $0, count: 32) }
+
+    /// An encrypted database that serves both accounts.
+    private func openMany() async throws -> Store {
+        var options = world.options()
+        options.masterKey = MasterKey()
+        let (store, now) = (try Store(options), world.now)
+        let drafts = [World.alice, World.bob].map { AccountDraft(did: $0) }
+        _ = try await store.accounts.add(drafts, server: World.server, now: now) { _ in now }
+        return store
+    }
+
+    /// The account that each of the secrets opens.
+    private func owners(_ store: Store) async throws -> [DID?] {
+        var owners: [DID?] = []
+        for secret in Self.secrets { owners.append(try await store.feed.owner(of: secret)?.account) }
+        return owners
+    }
+
+    @Test func theFloodOfAnAccountRemovesNothingOfAnothers() async throws {
+        let store = try await openMany()
+        try await append(store, "a1", "a2", keep: 3)
+        for number in 0..<10 { try await append(store, "b\(number)", of: World.bob, keep: 3) }
+        #expect(try await all(store) == ["a2", "a1"])
+        #expect(try await all(store, of: World.bob) == ["b9", "b8", "b7"])
+        // Nor do its numbers tell how many others got.
+        try await append(store, "a3")
+        #expect(try await store.feed.latestSequence(of: World.alice) == 3)
+        try await store.feed.trim(keep: 1)
+        #expect(try await [all(store), all(store, of: World.bob)] == [["a3"], ["b9"]])
+    }
+
+    @Test func aTokenIsMadeOnceAndAReplacedOneOpensNothing() async throws {
+        let store = try await openMany()
+        let (alice, first) = (World.alice, Self.secrets[0])
+        #expect(try await store.feed.token(of: alice, new: first, replaces: false) == first)
+        #expect(try await store.feed.token(of: alice, new: Self.secrets[1], replaces: false) == first)
+        #expect(try await store.feed.token(of: World.bob, new: Self.secrets[2], replaces: false) == Self.secrets[2])
+        #expect(try await owners(store) == [alice, nil, World.bob])
+        #expect(try await store.feed.token(of: alice, new: Self.secrets[1], replaces: true) == Self.secrets[1])
+        #expect(try await owners(store) == [nil, alice, World.bob])
+        #expect(try await store.feed.owner(of: "") == nil)
+        // Of a paused account the address stays.
+        _ = try await store.accounts.set(.paused, of: alice, now: world.now)
+        #expect(try await owners(store) == [nil, alice, World.bob])
+        let unknown = DID("did:ethr:0xcarol")!
+        #expect(try await store.feed.token(of: unknown, new: Self.secrets[0], replaces: false) == nil)
+    }
+
+    @Test func theDatabaseHasNoTokenInClearForm() async throws {
+        let store = try await openMany()
+        _ = try await store.feed.token(of: World.alice, new: Self.secrets[0], replaces: false)
+        await store.close()
+        let file = String(decoding: try Data(contentsOf: URL(filePath: world.path)), as: Unicode.ASCII.self)
+        #expect(!file.contains(Self.secrets[0]))
+    }
+
+    @Test(arguments: [false, true])
+    func aRemovedAccountLeavesNeitherRowsNorAddress(isErased: Bool) async throws {
+        let store = try await openMany()
+        _ = try await store.feed.token(of: World.alice, new: Self.secrets[0], replaces: false)
+        _ = try await store.feed.token(of: World.bob, new: Self.secrets[1], replaces: false)
+        try await append(store, "a")
+        try await append(store, "b", of: World.bob)
+        if isErased {
+            _ = try await store.identity.eraseAccount(World.alice)
+            let left = try await store.direct(.read) { db in
+                let key = db.key(World.alice)
+                return try db.integer(
+                    "SELECT (SELECT count(*) FROM feed WHERE account = ?1) + (SELECT count(*) FROM feeds WHERE account = ?1)",
+                    [key]
+                )
+            }
+            #expect(left == 0)
+        } else {
+            _ = try await store.accounts.remove(World.alice, now: world.now)
+        }
+        // A delivery that ended later.
+        try await append(store, "late")
+        #expect(try await all(store).isEmpty)
+        #expect(try await owners(store) == [nil, World.bob, nil])
+        #expect(try await all(store, of: World.bob) == ["b"])
+        try await #expect(store.keys.verify().failed == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func theFeedMovesWithItsAccount(isMany: Bool) async throws {
+        let from = try await openMany()
+        _ = try await from.feed.token(of: World.alice, new: Self.secrets[0], replaces: false)
+        try await append(from, "a", "b", "c", keep: 2)
+        guard case .text(let text, _, _, _) = try await from.moves.handOut(World.alice, isTrial: false, now: world.now)
+        else {
+            Issue.record("nothing was handed out")
+            return
+        }
+        #expect(try await owners(from) == [nil, nil, nil])
+        #expect(try await all(from).isEmpty)
+
+        let place = World()
+        var options = place.options()
+        options.masterKey = MasterKey()
+        let to = try Store(options)
+        let destination = AccountDestination(
+            server: World.server,
+            sinks: [],
+            addressed: [],
+            pseudonym: isMany ? "p" : nil
+        )
+        let arrival = try await to.moves.take(
+            AccountBundle(text: text),
+            of: World.alice,
+            into: destination,
+            isTrial: false,
+            now: place.now,
+            dueAt: place.now
+        )
+        #expect(arrival == .arrived)
+        #expect(try await to.feed.list(of: World.alice, before: nil, limit: 10).map(\.sequence) == [3, 2])
+        // An agent for one account has no use for it.
+        #expect(try await owners(to) == [isMany ? World.alice : nil, nil, nil])
+        try await append(to, "d")
+        #expect(try await to.feed.latestSequence(of: World.alice) == 4)
+        try await #expect(to.keys.verify().failed == 0)
     }
 }

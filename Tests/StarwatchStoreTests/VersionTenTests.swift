@@ -40,6 +40,21 @@ import Testing
         #expect(try await rows(left, after: Self.progress + "UPDATE active_identity SET activeDid = NULL;").isEmpty)
     }
 
+    @Test func theFeedBecomesThatOfTheActiveAccountAndItsNumbersContinue() async throws {
+        let former = """
+            INSERT INTO feed (id, token, payload, created_at) VALUES (41, 'a', x'01', 7), (42, 'b', x'02', 8), (43, 'c', x'', 9);
+            DELETE FROM feed WHERE id = 43;
+
+            """
+        let query = """
+            SELECT f.account, group_concat(f.sequence || f.token || hex(f.payload) || f.created_at) AS rows, max(s.latest) AS latest
+            FROM feed f JOIN feeds s ON s.account = f.account GROUP BY f.account
+            """
+        let found = try #require(try await rows(query, after: former).first)
+        #expect(found["account"] == "did:ethr:0x00000000000000000000000000000000000000aa")
+        #expect(found["rows"] == "41a017,42b028" && found["latest"] == 43)
+    }
+
     @Test func theActiveIdentityIsTheOnlyAccount() async throws {
         let found = try await rows(
             "SELECT i.account, i.generation = a.generation AS is_same FROM identities i, active_identity a",

@@ -7,8 +7,8 @@ import socket
 import threading
 import time
 
-from . import world
-from .world import PLAN, POLL, World, check, eventually, item, page, response, run
+from . import control, world
+from .world import PLAN, POLL, World, check, eventually, item, page, request, response, run
 
 # The agent refuses DIDs with a wrong number of digits.
 DIDS = [f"did:ethr:0x{number:040x}" for number in range(1, 1001)]
@@ -168,10 +168,50 @@ def additions(category):
         agent.survives()
 
 
+def feeds(category):
+    """The addresses of accounts' feeds: guessed, former, and with the name of another account."""
+    port = control.free_port()
+    address = f"127.0.0.1:{port}"
+
+    def get(path, **headers):
+        return request(("127.0.0.1", port), "GET", path, headers={"Host": address} | headers)
+
+    def path(word, did):
+        result = run("feed", word, "--account", did, "--json", "--config", world.path("starwatch.yaml"))
+        check(result.returncode == 0, result.stderr)
+        return json.loads(result.stdout)["atom"].removeprefix(f"http://{address}")
+
+    with World() as world:
+        sections = {"control": {"socket": str(world.path("s.sock")), "listen": address, "token_file": str(world.write("t", TOKEN * 2))}}
+        agent = fleet(world, world.server(), {"name": "feed", "kind": "feed"}, **sections)
+        check(add(world, [{"did": did, "stars": [PLAN]} for did in DIDS[:2]]).returncode == 0, "accounts add")
+        check(run("sinks", "test", "feed", "--account", DIDS[1], "--config", world.path("starwatch.yaml")).returncode == 0, "sinks test")
+        former = path("url", DIDS[0])
+        own, other = path("rotate", DIDS[0]), path("url", DIDS[1])
+        unknown = get("/nothing", Authorization=f"Bearer {TOKEN * 2}")[2]
+        with category.attempt("the name of another account in a header"):
+            code, _, text = get(own, **{"Starwatch-Account": DIDS[1]})
+            check(code == 200 and "<entry" not in text and "<entry" in get(other)[2], f"status {code}")
+        token = own.split("/")[2]
+        wrong = [former] + [own.replace(token, one) for one in (token[:-1], token + "0", token.upper(), "%00" + token, "..", "%27", "0" * 32)]
+        for number, one in enumerate(wrong):
+            with category.attempt(f"a wrong token, {number}"):
+                code, _, text = get(one)
+                check(code == 404 and text == unknown, f"status {code}")
+        for one in (f"/feed/{token}", f"/feed/{token}/openapi.json", f"/feed/{token}/../../api/v1/accounts", "/feed.atom"):
+            with category.attempt(f"the token elsewhere: {one.replace(token, '…')}"):
+                code = get(one, Authorization=f"Bearer {token}")[0]
+                check(code in control.refusals(401, 404), f"status {code}")
+        with category.attempt("no token and no account in the log"):
+            check(not any(one in agent.text() for one in (token, former.split("/")[2], *DIDS[:2])), "it has one")
+        agent.survives()
+
+
 ATTACKS = [
     ("Addresses in files of exported accounts", imports),
     ("The operator's token at an account's address", tokens),
     ("Receivers that hang, of half of 1,000 accounts", hanging),
     ("A wait that one account's receiver asks for", waits),
     ("Lines of accounts", additions),
+    ("Addresses of accounts' feeds", feeds),
 ]

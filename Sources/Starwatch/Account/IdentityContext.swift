@@ -166,6 +166,12 @@ package final class IdentityContext: Sendable {
         return try await store.identity.active()
     }
 
+    /// Returns the account that is meant, also one that is paused; `nil` if nobody is signed in.
+    func owner() async throws(StoreError) -> DID? {
+        if let served { return served }
+        return try await store.identity.active().did
+    }
+
     /// Returns the identity's DID as the database has it now.
     ///
     /// - Throws: ``ControlError`` if there is none.

@@ -90,8 +90,8 @@ package struct NotificationListing: Sendable, Codable {
 /// The notifications that the sink of kind `feed` keeps.
 package struct FeedListing: Sendable, Codable {
     package var notifications: [FeedEntry]
-    /// The id of the installation, by which feed readers know the feed under any address. It is no part of the JSON.
-    package var installation = ""
+    /// The id by which feed readers know the feed under any address. It is no part of the JSON.
+    package var id = ""
 
     enum CodingKeys: String, CodingKey { case notifications }
 }

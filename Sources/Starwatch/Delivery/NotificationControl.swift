@@ -1,7 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 
-/// The notifications of the active identity, what people do with them, and the feed of their latest.
+/// The notifications of an account, what people do with them, and the feed of their latest.
 struct NotificationControl: Sendable {
     let identity: IdentityContext
     let store: Store
@@ -105,14 +105,27 @@ struct NotificationControl: Sendable {
     func feed(_ query: NotificationQuery) async throws -> FeedListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
         let feed = try keptFeed()
-        return FeedListing(notifications: try await feed.list(query), installation: feed.installation)
+        return FeedListing(notifications: try await feed.list(query, of: identity), id: feed.id(of: identity.served))
+    }
+
+    /// Makes or replaces the token in the address of an account's feed. That of the active identity is in a file, and a command
+    /// has changed it.
+    func changeToken(_ change: FeedTokenChange) async throws -> FeedTokenChange {
+        guard let account = identity.served else { return change }
+        _ = try keptFeed()
+        let new = FeedTokenFile.newToken()
+        guard let token = try await store.feed.token(of: account, new: new, replaces: change.operation == .rotate)
+        else { throw ControlError.isNoAccount }
+        var change = change
+        change.token = token
+        return change
     }
 
     /// Follows the feed.
     ///
     /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.
     func followFeed(after sequence: Int64?) async throws -> FeedReader {
-        if let reader = try await keptFeed().follow(after: sequence) { return reader }
+        if let reader = try await keptFeed().follow(identity, after: sequence) { return reader }
         throw ControlError(
             .busy,
             "Too many follow the notifications already (\(Feed.readerLimit)); end one of them, or try later."

@@ -19,7 +19,7 @@ struct SinkControl: Sendable {
     func test(_ name: String) async throws -> SinkTestReport {
         let slot = try slot(name)
         // A sink can be tested whatever the database's state.
-        let account = if let served = identity.served { served } else { try? await identity.stored().did }
+        let account = try? await identity.owner()
         if slot.isOfAccounts, account == nil {
             throw Self.needsAccount
         }

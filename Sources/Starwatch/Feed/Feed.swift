@@ -1,20 +1,22 @@
 package import StarwatchCore
 import StarwatchStore
+import StarwatchTransport
 import Synchronization
 
-/// The latest notifications, which the control API lists and streams.
+/// The latest notifications of each account, which the control API lists and streams.
 ///
 /// They are in the database, so a reader needs no buffer: it reads what it missed, as far as it is still kept.
 final class Feed: Sendable {
-    /// The maximum number of readers.
+    /// The maximum number of readers of an account, so that those of one take no place of another's.
     static let readerLimit = 16
     /// The interval of heartbeats to a reader without news.
     static let heartbeat = Duration.seconds(15)
 
     private struct State {
         var store: Store?
-        var installation = ""
-        var readers: [ObjectIdentifier: FeedReader] = [:]
+        var installation: Installation?
+        /// The readers, each with the one of many accounts that it reads; `nil` for the active identity.
+        var readers: [ObjectIdentifier: (served: DID?, reader: FeedReader)] = [:]
     }
 
     private let time: any TimeSource
@@ -22,50 +24,76 @@ final class Feed: Sendable {
 
     init(time: any TimeSource) { self.time = time }
 
-    /// Sets the database and the id of the installation. Before that the feed takes nothing.
-    func attach(_ store: Store, installation: String) {
+    /// Sets the database and its installation. Before that the feed takes nothing.
+    func attach(_ store: Store, _ installation: Installation) {
         state.withLock { ($0.store, $0.installation) = (store, installation) }
     }
 
     private var store: Store? { state.withLock(\.store) }
 
-    var installation: String { state.withLock(\.installation) }
+    /// The id by which readers know the feed under any address: that of the installation, or one for each of many accounts.
+    func id(of served: DID?) -> String {
+        guard let installation = state.withLock(\.installation) else { return "" }
+        guard let served else { return installation.instanceID }
+        let name = IdentityHash(key: installation.key).hash(served)
+        return String(ContentHash.text("\(installation.instanceID) \(name)").prefix(32))
+    }
 
-    /// Stores a notification and wakes the readers.
-    func append(_ notification: OutgoingNotification, keep: Int) async -> SinkResult {
+    /// Stores a notification and wakes the account's readers.
+    ///
+    /// - Parameter account: `nil` if nobody is signed in.
+    func append(_ notification: OutgoingNotification, of account: DID?, keep: Int) async -> SinkResult {
         guard let store else {
             return .unavailable(SinkFailure("The feed is not open yet.", .database))
         }
+        guard let account else {
+            return .unavailable(SinkFailure("Nobody is signed in whose feed it is; sign in first.", .identityChanged))
+        }
         do {
-            try await store.feed.append(notification.id, payload: notification.payload, keep: keep, now: time.now)
+            try await store.feed.append(
+                notification.id,
+                payload: notification.payload,
+                of: account,
+                keep: keep,
+                now: time.now
+            )
         } catch {
             return .unavailable(SinkFailure("The feed cannot be stored.", .database))
         }
-        for reader in state.withLock({ Array($0.readers.values) }) { reader.wake() }
+        for (served, reader) in state.withLock({ Array($0.readers.values) }) where served ?? account == account {
+            reader.wake()
+        }
         return .ok
     }
 
-    func list(_ query: NotificationQuery) async throws(StoreError) -> [FeedEntry] {
-        guard let store else { return [] }
-        return try await store.feed.list(before: query.before, limit: query.limit).compactMap(FeedEntry.init)
+    func list(_ query: NotificationQuery, of identity: IdentityContext) async throws(StoreError) -> [FeedEntry] {
+        guard let store, let account = try await identity.owner() else { return [] }
+        return try await store.feed.list(of: account, before: query.before, limit: query.limit)
+            .compactMap(FeedEntry.init)
     }
 
     /// - Parameter sequence: The last sequence the reader has; `nil` for new notifications only. A sequence beyond the
     ///   latest one is of another database and counts as 0.
     /// - Returns: `nil` if there are too many readers.
-    func follow(after sequence: Int64?) async throws(StoreError) -> FeedReader? {
+    func follow(_ identity: IdentityContext, after sequence: Int64?) async throws(StoreError) -> FeedReader? {
         guard let store else { return nil }
-        let latest = try await store.feed.latestSequence()
+        var latest: Int64 = 0
+        if let account = try await identity.owner() { latest = try await store.feed.latestSequence(of: account) }
         let reader = FeedReader(
             after: sequence.map { $0 <= latest ? max(0, $0) : 0 } ?? latest,
             heartbeat: Self.heartbeat,
             time: time,
-            read: { after, limit throws(StoreError) in try await store.feed.list(after: after, limit: limit) },
+            read: { after, limit throws(StoreError) in
+                guard let account = try await identity.owner() else { return [] }
+                return try await store.feed.list(of: account, after: after, limit: limit)
+            },
             onEnd: { [weak self] in self?.remove($0) }
         )
         return state.withLock { state in
-            guard state.readers.count < Self.readerLimit else { return nil }
-            state.readers[ObjectIdentifier(reader)] = reader
+            guard state.readers.values.count(where: { $0.served == identity.served }) < Self.readerLimit else {
+                return nil
+            }
+            state.readers[ObjectIdentifier(reader)] = (identity.served, reader)
             return reader
         }
     }

@@ -338,10 +338,7 @@ struct AccountsControl: Sendable {
         )
     }
 
-    private static let isUnknown = ControlError(
-        .notFound,
-        "There is no such account; see starwatch accounts list."
-    )
+    private static let isUnknown = ControlError.isNoAccount
 }
 
 extension PollName {
@@ -354,6 +351,7 @@ extension ControlError {
         .invalid,
         "The DID's capital letters are not those of its checksum, so a character is wrong; copy it again from the app."
     )
+    static let isNoAccount = ControlError(.notFound, "There is no such account; see starwatch accounts list.")
     /// Two accounts of one person would be told each change twice.
     static let isServedOtherwise = ControlError(
         .invalid,

@@ -85,7 +85,7 @@ package enum FeedTokenFile {
     ///
     /// - Throws: ``AgentError`` if others can read or own the file, or with the system's reason.
     package static func token(_ path: String) throws(AgentError) -> String {
-        _ = try KeyFile.create(path, newText())
+        _ = try KeyFile.create(path, newToken() + "\n")
         return String(decoding: try SecretFile(path: path, setting: setting, holding: .line).bytes(), as: UTF8.self)
     }
 
@@ -97,7 +97,7 @@ package enum FeedTokenFile {
             let hashes = [ContentHash.text(try token(path))] + formerHashes(of: path)
             try write(hashes.prefix(remembered).map { $0 + "\n" }.joined(), to: former(path), like: path)
         }
-        try write(newText(), to: path, like: path)
+        try write(newToken() + "\n", to: path, like: path)
         return try token(path)
     }
 
@@ -127,7 +127,7 @@ package enum FeedTokenFile {
     }
 
     /// 128 random bits, as digits that an address has unchanged.
-    private static func newText() -> String { Hex.encode(RandomID.bytes(16)) + "\n" }
+    static func newToken() -> String { Hex.encode(RandomID.bytes(16)) }
 }
 
 /// A file with a signing key, for a command.

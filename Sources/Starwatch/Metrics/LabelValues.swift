@@ -122,7 +122,7 @@ package enum ControlOperation: String, MetricLabel {
     case identityRemove = "identity_remove"
     case identityErase = "identity_erase"
     case starsChange = "stars_change"
-    /// A new or replaced token in the address of the feed, made by a command.
+    /// A new or replaced token in the address of a feed.
     case feedToken = "feed_token"
     case notificationsFollow = "notifications_follow"
     case notificationsAct = "notifications_act"
@@ -148,8 +148,8 @@ extension ControlOperation {
         switch self {
         case .identitySet, .identityRemove, .identityErase:
             "This agent works for many accounts; add, remove or erase them with starwatch accounts."
-        case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange,
-            .notificationsAct:
+        case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange, .feedToken,
+            .notificationsFollow, .notificationsAct:
             namesAccount ? nil : Self.problemWithoutAccount
         default: nil
         }

@@ -33,9 +33,6 @@ extension AgentOptions {
             report("polls.\(poll.name).plan_ids", "has no meaning with accounts: many; give each account its stars.")
         }
         for (index, sink) in delivery.sinks.enumerated() {
-            if sink.kind.type.mixesAccounts {
-                report("delivery.sinks[\(index)].kind", "would mix many accounts in one place; use webhook or command.")
-            }
             // An account that brings the address brings the secret.
             if sink.partsOfAccounts.needed.contains(.url), sink["token_file"] != nil {
                 report(

@@ -37,6 +37,7 @@ package struct OptionWarning: Sendable, Hashable {
         (options.accounts == .one ? identity(options, facts) + stars(options) : []) + storage(facts)
             + options.polls.flatMap { poll($0, options, facts) }
             + locale(options.delivery) + limits(options, facts) + listeners(options) + clearText(options, facts)
+            + feedToken(options)
             + zones(options, facts)
     }
 
@@ -185,6 +186,13 @@ package struct OptionWarning: Sendable, Hashable {
                 message: "listens on every address of this machine; use 127.0.0.1 or the address of one network."
             )
         }
+    }
+
+    private static func feedToken(_ options: AgentOptions) -> [OptionWarning] {
+        guard options.fleetOfMany != nil, options.control.feedTokenFile != nil else { return [] }
+        let message =
+            "opens no feed with accounts: many; leave it out, and run 'starwatch feed url --account' for each account."
+        return [OptionWarning(path: "control.feed_token_file", message: message)]
     }
 
     /// The warnings about secrets in clear text on a network.

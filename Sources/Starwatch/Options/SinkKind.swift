@@ -8,8 +8,6 @@ package protocol SinkKind: Sendable {
     static var kind: String { get }
     /// The settings that other kinds do not have in common, in the order of the reference.
     static var settings: [SinkSetting] { get }
-    /// Whether notifications of all accounts would be in one place.
-    static var mixesAccounts: Bool { get }
     /// The examples of `config default`, each below a comment.
     static var examples: [(comment: String, sink: SinkOptions)] { get }
     /// The sinks that `init` can set up.
@@ -34,7 +32,6 @@ package protocol SinkKind: Sendable {
 
 extension SinkKind {
     package static var settings: [SinkSetting] { [] }
-    package static var mixesAccounts: Bool { false }
     package static var examples: [(comment: String, sink: SinkOptions)] { [] }
     package static var setups: [SetupSink] { [] }
 

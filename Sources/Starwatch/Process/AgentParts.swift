@@ -71,7 +71,7 @@ struct AgentParts {
                 http: self.http,
                 certificates: certificates,
                 secrets: secrets,
-                feed: { [feed] in await feed.append($0, keep: $1) },
+                feed: { [feed] in await feed.append($0, of: $1, keep: $2) },
                 time: time,
                 logger: logger,
                 droppedLines: droppedLines

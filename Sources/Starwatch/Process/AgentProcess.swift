@@ -88,7 +88,7 @@ package final class AgentProcess: Sendable {
             metrics: metrics.outbox,
             now: time.now
         )
-        parts.feed.attach(store, installation: installation.instanceID)
+        parts.feed.attach(store, installation)
         parts.signingKeys.attach(store)
         instance = installation.instanceID
         let hash = IdentityHash(key: installation.key)

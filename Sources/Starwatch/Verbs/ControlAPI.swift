@@ -339,7 +339,8 @@ package struct ControlVerbs: Sendable {
 
     /// Lists the notifications that the sink of kind `feed` keeps, newest first.
     package let listNotifications = Verb(.get, "/api/v1/notifications", taking: Self.notifications) {
-        try await $0.notifications.feed($1)
+        try $0.checkAccountIsNamed()
+        return try await $0.notifications.feed($1)
     }
     /// Lists the active identity's notifications with what was done with them, newest first.
     package let listSentNotifications = Verb(
@@ -348,16 +349,16 @@ package struct ControlVerbs: Sendable {
         taking: .query(NotificationQuery(), [.limit(\.limit), .number("before", \.before), .text("change", \.change)])
     ) { try await $0.notifications.list($1) }
 
-    /// Notes in the journal that a command has made or replaced the token in the feed's address. It changes nothing else. Only
-    /// through the control socket.
-    package let noteFeedToken = Verb(
+    /// Returns the token in the address of an account's feed, which it makes or replaces. Without `accounts: many` it only notes
+    /// in the journal that a command has made or replaced the token. Only through the control socket.
+    package let changeFeedToken = Verb(
         .post,
         "/api/v1/feed/token",
         counts: .feedToken,
         taking: RequestForm<FeedTokenChange>.body(#"{"operation": "rotate"}, with create or rotate"#),
-        onSocketOnly: "A change of the feed's token is noted",
+        onSocketOnly: "The token of a feed is changed",
         patience: .usual
-    ) { _, change in change }
+    ) { try await $0.notifications.changeToken($1) }
 
     private static let notifications = RequestForm.query(
         NotificationQuery(),

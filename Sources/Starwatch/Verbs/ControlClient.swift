@@ -44,7 +44,6 @@ package struct ControlClient: AgentControl {
         if timeout == nil, limit > .usual { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
-        if let account { request.headers.append((ControlAPI.accountHeader, account.rawValue)) }
         if !parts.body.isEmpty {
             request.headers.append(("Content-Type", "application/json"))
             request.body = parts.body
@@ -109,7 +108,8 @@ package struct ControlClient: AgentControl {
         HTTPRequest(
             method: method,
             url: "http://localhost" + target,
-            headers: [("Accept", "application/json"), ("Connection", "close")],
+            headers: [("Accept", "application/json"), ("Connection", "close")]
+                + (account.map { [(ControlAPI.accountHeader, $0.rawValue)] } ?? []),
             timeout: nil,
             maxResponseBytes: Self.answerLimitBytes
         )

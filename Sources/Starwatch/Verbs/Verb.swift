@@ -1,3 +1,5 @@
+package import StarwatchCore
+import StarwatchStore
 import StarwatchTransport
 
 /// A verb of the control API: its request, its answer and its work.
@@ -124,10 +126,21 @@ package protocol ServedAgent: AgentControl {
     func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?)
     /// Shows the news of a port's web configuration in metrics and in the log.
     func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort)
-    /// Follows the feed.
+    /// Follows the feed of the active identity, or of the account that the caller names.
     ///
     /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.
-    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
+    func followFeed(after sequence: Int64?, for caller: Operator) async throws(ControlError) -> FeedReader
+    /// The key of the feed of one of many accounts; `nil` if a token opens none.
+    func feedKey(for token: String) async throws(ControlError) -> FeedKey?
+}
+
+/// The token that opens a feed without another credential.
+package struct FeedKey: Sendable {
+    package let token: String
+    /// The one of many accounts whose feed it is; `nil` for the active identity.
+    package let account: DID?
+
+    package init(token: String, account: DID? = nil) { (self.token, self.account) = (token, account) }
 }
 
 extension AgentTopics: ServedAgent {
@@ -142,16 +155,14 @@ extension AgentTopics: ServedAgent {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer {
-        if areOfNobody, let operation = verb.operation,
-            let problem = operation.problemOfMany(namesAccount: caller.account != nil)
-        {
-            throw ControlError(.conflict, problem)
-        }
+        try check(verb.operation, of: caller)
         // The status is that of the process, whose problems it shows.
         if let account = caller.account, verb.path != ControlAPI.status.path {
             var caller = caller
             caller.account = nil
-            return try await about(account, changes: !verb.reads) { topics throws(ControlError) in
+            // A visit finds nothing new in the address of a feed.
+            let changes = !verb.reads && verb.operation != .feedToken
+            return try await about(account, changes: changes) { topics throws(ControlError) in
                 try await topics.perform(verb, input, for: caller)
             }
         }
@@ -174,8 +185,26 @@ extension AgentTopics: ServedAgent {
 
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer { await metrics.answer(query) }
 
-    package func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
-        try await counted(.notificationsFollow) { try await notifications.followFeed(after: sequence) }
+    package func followFeed(after sequence: Int64?, for caller: Operator) async throws(ControlError) -> FeedReader {
+        try check(.notificationsFollow, of: caller)
+        guard let account = caller.account else {
+            return try await counted(.notificationsFollow) { try await notifications.followFeed(after: sequence) }
+        }
+        return try await about(account, changes: false) { topics throws(ControlError) in
+            try await topics.followFeed(after: sequence, for: .program)
+        }
+    }
+
+    package func feedKey(for token: String) async throws(ControlError) -> FeedKey? {
+        try await counted(nil) {
+            try await process.store.feed.owner(of: token).map { FeedKey(token: $0.token, account: $0.account) }
+        }
+    }
+
+    /// - Throws: In a process that serves many accounts, if the operation needs one of them and the caller names none.
+    private func check(_ operation: ControlOperation?, of caller: Operator) throws(ControlError) {
+        guard areOfNobody, let problem = operation?.problemOfMany(namesAccount: caller.account != nil) else { return }
+        throw ControlError(.conflict, problem)
     }
 }
 

@@ -7,10 +7,11 @@ import StarwatchHTTP
 struct FeedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feed",
-        abstract: "Print or replace the private address of the feed.",
+        abstract: "Print or replace the private address of a feed.",
         discussion: """
             Many feed readers send neither a token nor a password. Their address of the feed has a token in it, and lets in \
-            whoever knows it, to the feed alone. It needs control.listen and control.feed_token_file.
+            whoever knows it, to the feed alone. It needs control.listen and control.feed_token_file; with accounts: many, \
+            where each account has an address of its own, only control.listen.
             """,
         subcommands: [Address.self, Rotate.self]
     )
@@ -19,8 +20,11 @@ struct FeedCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             "url",
             "Print the address, and make its token if there is none.",
-            "Keep the address as you keep a password. An agent that runs without the token needs a reload first.",
-            examples: ["starwatch feed url", "starwatch feed url --host https://agent.example.org"]
+            "Keep the address as you keep a password. An agent that runs without control.feed_token_file needs a reload first.",
+            examples: [
+                "starwatch feed url", "starwatch feed url --host https://agent.example.org",
+                "starwatch feed url --account did:ethr:0x…",
+            ]
         )
 
         @OptionGroup var place: FeedPlace
@@ -33,7 +37,7 @@ struct FeedCommand: ParsableCommand {
             "rotate",
             "Replace the token, and print the new address.",
             "The former address gets no answer from now on. The agent needs no reload.",
-            examples: ["starwatch feed rotate"]
+            examples: ["starwatch feed rotate", "starwatch feed rotate --account did:ethr:0x…"]
         )
 
         @OptionGroup var place: FeedPlace
@@ -42,7 +46,7 @@ struct FeedCommand: ParsableCommand {
     }
 }
 
-/// The configured place of the feed's private address.
+/// The place of a feed's private address.
 struct FeedPlace: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -52,8 +56,7 @@ struct FeedPlace: ParsableArguments {
     )
     var host: String?
 
-    @OptionGroup var arguments: ConfigurationArguments
-    @OptionGroup var format: FormatArguments
+    @OptionGroup var arguments: AgentArguments
 
     private struct Addresses: Encodable {
         let atom, json: String
@@ -68,8 +71,13 @@ struct FeedPlace: ParsableArguments {
         access.loader.maker = FileResolver.feedTokenMaker
         let configuration = try access.configuration()
         let options = configuration.options
-        guard let listen = options.control.listen, let file = options.control.feedTokenFile else {
-            throw CommandError.usage("Set control.listen and control.feed_token_file first, and reload the agent then.")
+        let (isOfMany, file) = (options.fleetOfMany != nil, options.control.feedTokenFile)
+        if !isOfMany, access.account != nil {
+            throw CommandError.usage("--account is for an agent with accounts: many; leave it out.")
+        }
+        guard let listen = options.control.listen, isOfMany || file != nil else {
+            let settings = isOfMany ? "control.listen" : "control.listen and control.feed_token_file"
+            throw CommandError.usage("Set \(settings) first, and reload the agent then.")
         }
         guard options.delivery.feedKeep != nil else {
             throw CommandError.usage(
@@ -86,11 +94,28 @@ struct FeedPlace: ParsableArguments {
         if let warning = root.warning(HostPolicy(own: own?.host, allowed: options.http.allowedHosts)) {
             StandardError.sayOnce("starwatch: warning: \(warning)")
         }
+        let token: String
+        if isOfMany {
+            let change = FeedTokenChange(isNew ? .rotate : .create)
+            token = try await access.perform(ControlAPI.changeFeedToken, change).token ?? ""
+        } else {
+            token = try await ownToken(in: file ?? "", access, configuration, isNew: isNew)
+        }
+        let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
+        try arguments.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+    }
+
+    /// The token of an agent for one account, which is in a file.
+    private func ownToken(
+        in file: String,
+        _ access: AgentAccess,
+        _ configuration: LoadedConfiguration,
+        isNew: Bool
+    ) async throws -> String {
         let isThere = Glibc.access(file, F_OK) == 0
         let token = try await readToken(in: file, of: configuration, isNew: isNew)
-        if isNew || !isThere { await note(isThere ? .rotate : .create, access, options) }
-        let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
-        try format.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+        if isNew || !isThere { await note(isThere ? .rotate : .create, access, configuration.options) }
+        return token
     }
 
     /// Has the journal note the change. The token is in force already, so that a failure is only said.
@@ -99,7 +124,7 @@ struct FeedPlace: ParsableArguments {
         guard Glibc.access(options.storage.path, F_OK) == 0 || errno != ENOENT else { return }
         var access = access.hurried
         access.isQuiet = true
-        do { _ = try await access.perform(ControlAPI.noteFeedToken, FeedTokenChange(operation)) } catch {
+        do { _ = try await access.perform(ControlAPI.changeFeedToken, FeedTokenChange(operation)) } catch {
             StandardError.sayOnce("starwatch: warning: the journal does not have this change: \(error)")
         }
     }

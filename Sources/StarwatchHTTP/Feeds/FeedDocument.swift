@@ -37,8 +37,8 @@ struct FeedDocument: Sendable {
     let hasPage: Bool
     /// The address of the feed's folder as the reader uses it, with a slash at its end. Only JSON Feed needs it.
     var folder = ""
-    /// The id of the installation; empty if it is not known.
-    var installation = ""
+    /// The 128 bits of the feed's id, as hexadecimal digits; empty if they are not known.
+    var bits = ""
     /// The words beside those of the notifications.
     var catalogues = MessageCatalogues.builtIn
 
@@ -48,7 +48,7 @@ struct FeedDocument: Sendable {
     var page: String? { hasPage ? "feed" : nil }
 
     /// The id of this feed. It is the same under every name of the server, and outlives a token.
-    var id: String { Self.name(ofBits: installation) ?? "urn:starwatch:feed" }
+    var id: String { Self.name(ofBits: bits) ?? "urn:starwatch:feed" }
 
     /// The address of the next page (RFC 5005); `nil` for the last one.
     var next: String? {

@@ -133,7 +133,7 @@ enum APIFacts {
             "minLength": 1, "description": "A claim id, chg_…, the number of a row, ntf_… or run_….", "example": "17",
         ],
         "feed/{token}": [
-            "pattern": "^[0-9a-f]{16,}$", "description": "The token of `control.feed_token_file`.",
+            "pattern": "^[0-9a-f]{16,}$", "description": "The token of `control.feed_token_file`, or of an account.",
             "example": "0123456789abcdef",
         ],
         "notifications/{id}": id, "outbox/{id}": with(row, ["example": 17]),

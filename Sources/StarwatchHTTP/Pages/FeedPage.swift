@@ -5,9 +5,11 @@ import StarwatchCore
 ///
 /// It updates when a notification arrives. Without JavaScript it reloads every 30 s.
 struct FeedPage: Sendable {
-    /// The notifications, newest first; `nil` if no sink keeps them.
-    let entries: [FeedEntry]?
+    /// The notifications, newest first; `nil` if no sink keeps them, or none of many accounts is named.
+    var entries: [FeedEntry]?
     let times: PageTimes
+    /// Whether each of many accounts has a feed.
+    var isOfMany = false
     /// The words beside those of the notifications.
     var catalogues = MessageCatalogues.builtIn
 
@@ -24,6 +26,12 @@ struct FeedPage: Sendable {
 
     private var main: HTML {
         guard let entries else {
+            guard !isOfMany else {
+                return """
+                    <div class="feed"><h1>Notifications</h1><p class="card">Each account has a feed of its own. \
+                    <code>starwatch feed url --account DID</code> prints its address.</p></div>
+                    """
+            }
             return """
                 <div class="feed"><h1>Notifications</h1>
                 <section class="card"><p>No sink keeps notifications yet. Add one to <code>delivery.sinks</code> in \

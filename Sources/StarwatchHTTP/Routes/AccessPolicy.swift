@@ -29,30 +29,32 @@ final class AccessPolicy: Sendable {
     }
 
     private let credential: Credential
-    /// The token in the private address of the feed, which lets in whoever has it; `nil` if there is none.
-    private let feed: (@Sendable () async throws -> String)?
-    /// Whether a text was the token in a former address of the feed.
-    private let isFormer: @Sendable (String) -> Bool
+    private let feeds: FeedAddresses?
     private let now: @Sendable () -> Duration
     private let refusals = Mutex(RefusalCount())
 
     /// - Parameter now: A monotonic time.
     init(
         _ credential: Credential,
-        feed: (@Sendable () async throws -> String)? = nil,
-        isFormer: @escaping @Sendable (String) -> Bool = { _ in false },
+        feeds: FeedAddresses? = nil,
         now: @escaping @Sendable () -> Duration
     ) {
-        (self.credential, self.feed, self.isFormer, self.now) = (credential, feed, isFormer, now)
+        (self.credential, self.feeds, self.now) = (credential, feeds, now)
     }
 
     /// The refusal of a request without the credential; `nil` if it has it.
-    func refusal(of call: Call, from address: SocketAddress?) async -> Refusal? {
-        if let feed, let given = call.feedToken {
-            let text = "The feed has another address now; 'starwatch feed url' prints it."
-            let refusal = Refusal(reason: .token, answer: .error(403, "forbidden", text))
-            var refused = await self.refusal(refusal, of: given[...], from: address, unless: feed, "feed_token_file")
-            if refused?.reason == .token, isFormer(given) { refused?.reason = .formerToken }
+    ///
+    /// - Parameter call: Gets the account whose feed its address opens.
+    func refusal(of call: inout Call, from address: SocketAddress?) async -> Refusal? {
+        if let feeds, let given = call.feedToken {
+            var key: FeedKey?
+            let refusal = Refusal(reason: .token, answer: feeds.refusal)
+            var refused = await self.refusal(refusal, of: given[...], from: address, feeds.problem) {
+                key = try await feeds.key(given)
+                return key?.token ?? ""
+            }
+            if refused?.reason == .token, feeds.isFormer(given) { refused?.reason = .formerToken }
+            if refused == nil { call.caller.account = key?.account }
             return refused
         }
         switch credential {
@@ -62,7 +64,8 @@ final class AccessPolicy: Sendable {
             answer.headers[.wwwAuthenticate] = "Bearer"
             let given = bearer(call.headers[.authorization])
             let refusal = Refusal(reason: .token, answer: answer)
-            return await self.refusal(refusal, of: given, from: address, unless: token, "token_file")
+            let problem = "The token cannot be read; check control.token_file."
+            return await self.refusal(refusal, of: given, from: address, problem, unless: token)
         case .password(let check, let users):
             return await refusal(of: call, from: address, check, among: users())
         }
@@ -73,16 +76,15 @@ final class AccessPolicy: Sendable {
         _ refusal: Refusal,
         of given: Substring?,
         from address: SocketAddress?,
-        unless token: @Sendable () async throws -> String,
-        _ setting: String
+        _ problem: String,
+        unless token: () async throws -> String
     ) async -> Refusal? {
         guard let given else { return counted(refusal, RefusalCount.Key(address, hasToken: false)) }
         let expected: String
         do {
             expected = try await token()
         } catch {
-            let text = "The token cannot be read; check control.\(setting)."
-            return Refusal(reason: nil, answer: .error(500, "failed", text))
+            return Refusal(reason: nil, answer: .error(500, "failed", problem))
         }
         if !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
         return counted(refusal, RefusalCount.Key(address, hasToken: true))

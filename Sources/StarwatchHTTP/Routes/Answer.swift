@@ -39,6 +39,10 @@ struct Answer: Sendable {
         json(ControlErrorBody(kind: kind, message: message), status: status)
     }
 
+    static var noSuchPage: Answer {
+        .error(404, "not_found", "There is no such page; what there is, is linked from /.")
+    }
+
     static func error(_ error: ControlError) -> Answer {
         let status =
             switch error.kind {

@@ -41,10 +41,10 @@ struct Call: Sendable {
         return path[1]
     }
 
-    /// The sender, with the one of many accounts that the request names.
+    /// The sender, with the one of many accounts that the request names. The private address of a feed names it alone.
     func callerOfAccount() throws(ControlError) -> Operator {
         var caller = caller
-        guard let name = headers[.account] else { return caller }
+        guard caller.account == nil, let name = headers[.account] else { return caller }
         guard let account = DID(name) else {
             throw ControlError(.invalid, "The header \(ControlAPI.accountHeader) must be a DID.")
         }

@@ -18,12 +18,12 @@ struct ControlRoutes: Sendable {
                 Answer(contentType: "application/json", body: APIDescription.json)
             },
             Route("GET", "/api/v1/notifications/events", events),
-            Route("GET", "/feed") { _ in try await feedPage() },
+            Route("GET", "/feed", feedPage),
             feedDocument(.atom),
             feedDocument(.json),
             Route("GET", "/explain", storyPage),
         ]
-            + (settings.feedToken != nil && !isLocal
+            + (settings.feeds != nil && !isLocal
                 ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
             + ControlAPI.controls.map { route($0) }
     }
@@ -56,7 +56,7 @@ struct ControlRoutes: Sendable {
         var answer = Answer(contentType: "text/event-stream", body: [])
         // A HEAD has no stream, so it must not take a reader.
         guard call.method != "HEAD" else { return answer }
-        let reader = try await agent.followFeed(after: after)
+        let reader = try await agent.followFeed(after: after, for: call.callerOfAccount())
         // An id without data tells the client only where to resume.
         answer.body = Array("retry: 2000\nid: \(reader.position)\n\n".utf8)
         answer.whenClosed = { reader.end() }
@@ -71,15 +71,17 @@ struct ControlRoutes: Sendable {
         return answer
     }
 
-    private func feedPage() async throws -> Answer {
-        let times = try await times()
-        var entries: [FeedEntry]?
-        do {
-            entries = try await agent.perform(ControlAPI.listNotifications, NotificationQuery()).notifications
+    private func feedPage(_ call: Call) async throws -> Answer {
+        let status = try await agent.perform(ControlAPI.status)
+        var page = FeedPage(entries: nil, times: PageTimes(of: status), catalogues: settings.catalogues)
+        page.isOfMany = status.accounts != nil
+        do throws(ControlError) {
+            let caller = try call.callerOfAccount()
+            page.entries = try await agent.perform(ControlAPI.listNotifications, NotificationQuery(), for: caller)
+                .notifications
         } catch {
             guard error.kind == .conflict else { throw error }
         }
-        let page = FeedPage(entries: entries, times: times, catalogues: settings.catalogues)
         return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
 
@@ -89,14 +91,14 @@ struct ControlRoutes: Sendable {
             var query = NotificationQuery()
             query.before = try Parameters(call.request.query, allowing: ["before"]).number("before")
             query.limit = FeedDocument.pageLength + 1
-            let listing = try await agent.perform(ControlAPI.listNotifications, query)
+            let listing = try await agent.perform(ControlAPI.listNotifications, query, for: call.callerOfAccount())
             let document = FeedDocument(
                 format: format,
                 entries: listing.notifications,
                 before: query.before,
                 hasPage: call.canBrowse,
                 folder: call.folder,
-                installation: listing.installation,
+                bits: listing.id,
                 catalogues: settings.catalogues
             )
             return .feed(document, for: call)
@@ -105,7 +107,8 @@ struct ControlRoutes: Sendable {
 
     private func storyPage(_ call: Call) async throws -> Answer {
         let id = try Parameters(call.request.query, allowing: ["id"])["id"]
-        var page = StoryPage(id: id, times: try await times())
+        let status = try await agent.perform(ControlAPI.status)
+        var page = StoryPage(id: id, times: PageTimes(of: status))
         if let id, !id.isEmpty {
             do {
                 page.story = try await agent.perform(ControlAPI.explain, id)
@@ -116,12 +119,11 @@ struct ControlRoutes: Sendable {
         }
         return .page(page.frame, canControl: true, dashboards: settings.dashboards)
     }
+}
 
+extension PageTimes {
     /// Times by the server's clock, as notifications and stories have them.
-    private func times() async throws -> PageTimes {
-        let status = try await agent.perform(ControlAPI.status)
-        return PageTimes(now: status.clock.serverTime ?? status.now)
-    }
+    fileprivate init(of status: AgentStatus) { self.init(now: status.clock.serverTime ?? status.now) }
 }
 
 extension ControlRoutes {

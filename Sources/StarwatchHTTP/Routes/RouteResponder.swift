@@ -70,7 +70,7 @@ struct RouteResponder: Sendable {
         }
         call.isEncrypted = security?.isEncrypted == true
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs one Host header; send one.") }
-        if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
+        if let refusal = await refusal(of: &call, host, from: channel.remoteAddress) {
             if let reason = refusal.reason {
                 let client = channel.remoteAddress?.ipAddress == nil ? nil : ClientNetwork(channel.remoteAddress)
                 agent.noteRefusal(reason, at: canControl ? .control : .http, of: client?.description)
@@ -78,7 +78,7 @@ struct RouteResponder: Sendable {
             return refusal.answer
         }
         guard let (handlers, arguments) = table.match(call.path) else {
-            return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
+            return .noSuchPage
         }
         guard let handler = handlers[call.method == "HEAD" ? "GET" : call.method] else {
             var answer = Answer.error(405, "invalid", "This page does not do that; the Allow header says what it does.")
@@ -119,11 +119,11 @@ extension RouteResponder {
         return .user(user, by: .socket)
     }
 
-    private func refusal(of call: Call, _ host: String, from address: SocketAddress?) async -> Refusal? {
+    private func refusal(of call: inout Call, _ host: String, from address: SocketAddress?) async -> Refusal? {
         if let refusal = foreignHost(host) ?? foreignOrigin(of: call) {
             return access?.counted(refusal, from: address) ?? refusal
         }
-        return await access?.refusal(of: call, from: address)
+        return await access?.refusal(of: &call, from: address)
     }
 
     private func foreignHost(_ host: String) -> Refusal? {

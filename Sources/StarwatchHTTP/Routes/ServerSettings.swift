@@ -1,3 +1,4 @@
+import Starwatch
 import StarwatchCore
 import StarwatchPolling
 
@@ -14,10 +15,8 @@ struct ServerSettings: Sendable {
     var security: PortSecurity?
     /// The check of the passwords. It remembers the right ones.
     var passwordCheck = PasswordCheck()
-    /// Reads the token in the private address of the feed, for every request; `nil` if there is no such address.
-    var feedToken: (@Sendable () async throws -> String)?
-    /// Whether the text was the token in a former address of the feed.
-    var isFormerFeedToken: @Sendable (String) -> Bool = { _ in false }
+    /// The private addresses of feeds; `nil` if there are none.
+    var feeds: FeedAddresses?
     var limits = ConnectionLimits()
     /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace = Duration.seconds(5)
@@ -35,6 +34,27 @@ extension ServerSettings {
             AccessPolicy.Credential.password(passwordCheck, users: { security.active.configuration.users })
         }
         guard let credential = token ?? passwords else { return AccessPolicy(.nothing, now: now) }
-        return AccessPolicy(credential, feed: feedToken, isFormer: isFormerFeedToken, now: now)
+        return AccessPolicy(credential, feeds: feeds, now: now)
+    }
+}
+
+/// The private addresses of feeds, which let in whoever knows the token in them.
+struct FeedAddresses: Sendable {
+    /// Returns the right token for a given one, for every request; `nil` if there is none.
+    let key: @Sendable (_ given: String) async throws -> FeedKey?
+    /// Whether the text was the token in a former address of the feed.
+    var isFormer: @Sendable (String) -> Bool = { _ in false }
+    /// The sentence about a token that cannot be read.
+    var problem = "The token cannot be read; check control.feed_token_file."
+    /// The answer to a wrong token.
+    var refusal = Answer.error(403, "forbidden", "The feed has another address now; 'starwatch feed url' prints it.")
+
+    /// The addresses of many accounts. Nothing tells that there are any.
+    static func ofAccounts(_ agent: any ServedAgent) -> FeedAddresses {
+        FeedAddresses(
+            key: { try await agent.feedKey(for: $0) },
+            problem: "The database does not answer; try again later.",
+            refusal: .noSuchPage
+        )
     }
 }

@@ -173,7 +173,12 @@ struct MoveRows {
                 guard values.allSatisfy({ $0.key == "fingerprint" || !$0.value.isOutOfRange }) else {
                     throw UnusableValue()
                 }
-                if table.name == "notifications" { try Self.rename(&values, as: destination.pseudonym) }
+                if ["feed", "notifications"].contains(table.name) {
+                    try Self.rename(&values, as: destination.pseudonym)
+                }
+                if table.name == MovedTable.feeds, !takesAddresses || !StoreFeed.isToken(values["token"]?.text) {
+                    values["token"] = .null
+                }
                 try adapt(&values, of: table, key, ids)
                 if table.name == "feature_notices", try !isIntroduced(values["feature"]) { continue }
                 if table.name == MovedTable.addresses, !destination.addressed.contains(values["sink"]?.text ?? "") {
@@ -185,9 +190,12 @@ struct MoveRows {
         }
     }
 
-    /// Gives an open notification the account's name here. That of the source can be missing, or somebody else's.
+    /// Gives a notification that is open or in the feed the account's name here. That of the source can be missing, or somebody
+    /// else's.
     private static func rename(_ values: inout [String: SQLValue], as pseudonym: String?) throws {
-        guard values["state"] == .text("open"), case .blob(let payload)? = values["payload"] else { return }
+        guard values["state"] ?? .text("open") == .text("open"), case .blob(let payload)? = values["payload"] else {
+            return
+        }
         guard var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) else {
             // Of another form, such as a digest's, which names no account.
             let other = JSONTree(json: Array(payload))

@@ -26,7 +26,14 @@ struct MovedTable {
         ofAccount("starred_archive", isNumbered: true),
         ofAccount("streams", isNumbered: true),
         ofAccount("watermarks"), ofAccount("request_windows"), ofAccount("feature_notices"),
-        ofAccount("signing_keys"), ofAccount(addresses),
+        ofAccount("signing_keys"), ofAccount(addresses), ofAccount("feed", isNumbered: true),
+        MovedTable(
+            name: feeds,
+            rows: "account = ?1",
+            account: "account",
+            lookup: ("token", "feed"),
+            original: "sealed_token"
+        ),
         MovedTable(
             name: "plan_snapshots",
             rows: "account = ?1",
@@ -71,6 +78,8 @@ struct MovedTable {
 
     /// The table of what only an agent for many accounts uses, and an encrypted database keeps.
     static let addresses = "account_sinks"
+    /// The table with the tokens of feeds' addresses, which the same agents use.
+    static let feeds = "feeds"
 
     /// The tables that stay, by the reason.
     static let staying: [String: [String]] = [
@@ -85,7 +94,7 @@ struct MovedTable {
         "Sums, logs, runs and the journal are those of the process.": [
             "ledger_totals", "ledger_samples", "log_entries", "recent_runs", "journal",
         ],
-        "It belongs to a sink or a receiver of the process.": ["feed", "event_queue"],
+        "It belongs to a receiver of the process.": ["event_queue"],
         "A host program's own data stays with it.": ["poll_schedules", "host_watermarks"],
         "It describes the database.": ["installation", "grdb_migrations", "feature_introductions"],
     ]

@@ -40,8 +40,8 @@ struct IdentityRows {
             )
             total += rows
         }
-        try db.run("DELETE FROM feed")
-        for table in ["notif_contents", "notif_deliveries", "digest_progress", "plan_snapshots"] {
+        try db.run("UPDATE feeds SET token = NULL, sealed_token = NULL WHERE account = ?", [db.key(account)])
+        for table in ["feed", "notif_contents", "notif_deliveries", "digest_progress", "plan_snapshots"] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [db.key(account)])
         }
         db.context.record(.cancelled, total)
@@ -148,7 +148,17 @@ struct IdentityRows {
             "UPDATE active_identity SET activeDid = ?, generation = ?, lastUpdated = ?",
             [did.map(db.key), generation, now.milliseconds]
         )
-        if let did { try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(did)]) }
+        if let did {
+            try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(did)])
+            // Who follows the feed of the active identity continues with this one's.
+            try db.run(
+                """
+                INSERT INTO feeds (account, latest) SELECT ?1, max(latest) FROM feeds HAVING max(latest) > 0
+                ON CONFLICT (account) DO UPDATE SET latest = excluded.latest
+                """,
+                [db.key(did)]
+            )
+        }
         return ActiveIdentity(did: did, generation: generation)
     }
 

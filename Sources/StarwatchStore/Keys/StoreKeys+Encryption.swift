@@ -41,7 +41,7 @@ extension StoreKeys {
 
     /// Decrypts the database in one transaction and destroys its keys.
     ///
-    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys, addresses of sinks and exported accounts are
+    /// Shortlinks and the addresses of feeds are deleted, because only keyed hashes find them. Signing keys, addresses of sinks and exported accounts are
     /// never stored in clear form. A value that does not open is lost, and no other.
     ///
     /// - Parameter isForced: Whether to destroy these. Without it, a database that has any is refused.
@@ -61,6 +61,7 @@ extension StoreKeys {
                 try db.run("DELETE FROM account_sinks")
                 try db.run("UPDATE account_moves SET bundle = NULL")
                 try db.run("DELETE FROM shortlinks")
+                try db.run("UPDATE feeds SET token = NULL, sealed_token = NULL")
                 try db.run("DELETE FROM signing_keys WHERE state <> 'revoked'")
                 try db.run("UPDATE installation SET installation_key = ?", [db.vault.installation])
                 try db.notifications.setAsideAll(store.options.now())

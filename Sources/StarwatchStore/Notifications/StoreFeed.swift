@@ -3,7 +3,7 @@ package import StarwatchCore
 
 /// A notification in the feed.
 package struct FeedRow: Sendable, Hashable {
-    /// The sequence number. It rises with every row and is never reused.
+    /// The sequence number. It rises with every row of the account and is never reused.
     package let sequence: Int64
     /// The exact bytes that sinks received.
     package let payload: [UInt8]
@@ -14,69 +14,148 @@ package struct FeedRow: Sendable, Hashable {
     }
 }
 
-/// The feed names projects, so it belongs to the active identity: a change of identity empties it.
+/// The feed of each account. It names projects, so it is emptied when the account is no longer signed in or served.
 package struct StoreFeed: Sendable {
     let store: Store
 
-    /// Adds a notification once, however often it is called, and drops the oldest rows beyond `keep`.
+    /// Adds a notification once, however often it is called, and drops the account's oldest rows beyond `keep`.
     ///
-    /// Ignores a notification of a former identity whose delivery ended after the change.
+    /// Ignores a notification whose delivery ended after the account was signed out or removed.
     ///
     /// - Parameter token: The notification's id, `ntf_…`.
-    package func append(_ token: String, payload: [UInt8], keep: Int, now: Timestamp) async throws(StoreError) {
-        try await store.write(.delivery) { db in
-            // ON CONFLICT would consume a sequence number, and a follower would look for a row that never existed.
-            try db.run(
+    package func append(
+        _ token: String,
+        payload: [UInt8],
+        of account: DID,
+        keep: Int,
+        now: Timestamp
+    ) async throws(StoreError) {
+        try await store.write(.delivery, of: account) { db in
+            let key = db.key(account)
+            guard try db.identity.isSignedIn(account) || db.accounts.status(of: account) != nil,
+                try db.integer("SELECT count(*) FROM feed WHERE token = ?", [token]) == 0
+            else { return }
+            // Only now: a follower would look for a row that never existed.
+            let sequence = try db.inserted(
                 """
-                INSERT INTO feed (token, payload, created_at) SELECT ?1, ?2, ?3
-                WHERE NOT EXISTS (SELECT 1 FROM feed WHERE token = ?1) AND NOT EXISTS (
-                    SELECT 1 FROM notifications n JOIN streams s ON s.id = n.stream_id
-                    WHERE n.token = ?1 AND NOT \(Schema.isActive))
+                INSERT INTO feeds (account, latest) VALUES (?, 1)
+                ON CONFLICT (account) DO UPDATE SET latest = feeds.latest + 1 RETURNING latest
                 """,
-                [token, try db.sealed(payload, .feedPayload, of: nil, row: token), now.milliseconds]
+                [key]
             )
-            try Self.trim(db, keep: keep)
+            try db.run(
+                "INSERT INTO feed (account, sequence, token, payload, created_at) VALUES (?, ?, ?, ?, ?)",
+                [key, sequence, token, try db.sealed(payload, .feedPayload, of: key, row: token), now.milliseconds]
+            )
+            try Self.trim(db, key, keep: keep)
         }
     }
 
-    /// Drops the oldest rows beyond `keep`.
+    /// Drops the oldest rows of each account beyond `keep`.
     package func trim(keep: Int) async throws(StoreError) {
-        try await store.direct(.edit) { db in try Self.trim(db, keep: keep) }
+        try await store.write(.edit) { db in
+            for key: String in try db.values("SELECT account FROM feeds") { try Self.trim(db, key, keep: keep) }
+        }
     }
 
     /// The rows below `before`, the newest first. Rows that do not open are missing.
-    package func list(before: Int64?, limit: Int) async throws(StoreError) -> [FeedRow] {
-        try await list("id < ? ORDER BY id DESC", before ?? .max, limit)
+    package func list(of account: DID, before: Int64?, limit: Int) async throws(StoreError) -> [FeedRow] {
+        try await list(account, "sequence < ? ORDER BY sequence DESC", before ?? .max, limit)
     }
 
     /// The rows above `after`, the oldest first. Rows that do not open are missing.
-    package func list(after: Int64, limit: Int) async throws(StoreError) -> [FeedRow] {
-        try await list("id > ? ORDER BY id", after, limit)
+    package func list(of account: DID, after: Int64, limit: Int) async throws(StoreError) -> [FeedRow] {
+        try await list(account, "sequence > ? ORDER BY sequence", after, limit)
     }
 
-    /// The largest sequence number ever used; 0 if there was none.
-    package func latestSequence() async throws(StoreError) -> Int64 {
+    /// The largest sequence number that the account ever used; 0 if there was none.
+    package func latestSequence(of account: DID) async throws(StoreError) -> Int64 {
         try await store.direct(.read) { db in
-            try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'feed'") ?? 0
+            try db.value("SELECT latest FROM feeds WHERE account = ?", [db.key(account)]) ?? 0
         }
     }
 
-    private func list(_ condition: String, _ id: Int64, _ limit: Int) async throws(StoreError) -> [FeedRow] {
+    private func list(
+        _ account: DID,
+        _ condition: String,
+        _ sequence: Int64,
+        _ limit: Int
+    ) async throws(StoreError) -> [FeedRow] {
         try await store.direct(.read) { db in
             var found: [FeedRow] = []
-            let rows = try db.rows("SELECT id, payload, created_at, token FROM feed WHERE \(condition)", [id])
+            let rows = try db.rows(
+                "SELECT sequence, payload, created_at, token FROM feed WHERE account = ? AND \(condition)",
+                [db.key(account), sequence]
+            )
             while found.count < limit, let row = try rows.next() {
                 let payload = try ifReadable {
                     try db.opened(row["payload"] as Data, .feedPayload, row: try row["token"])
                 }
                 guard let payload else { continue }
-                found.append(FeedRow(sequence: try row["id"], payload: payload, storedAt: try row["created_at"]))
+                found.append(
+                    FeedRow(sequence: try row["sequence"], payload: payload, storedAt: try row["created_at"])
+                )
             }
             return found
         }
     }
 
-    private static func trim(_ db: Session, keep: Int) throws {
-        try db.run("DELETE FROM feed WHERE id NOT IN (SELECT id FROM feed ORDER BY id DESC LIMIT ?)", [keep])
+    private static func trim(_ db: Session, _ key: String, keep: Int) throws {
+        try db.run(
+            """
+            DELETE FROM feed WHERE account = ?1 AND sequence <=
+                (SELECT sequence FROM feed WHERE account = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ?2)
+            """,
+            [key, keep]
+        )
     }
+}
+
+/// The tokens in the addresses of accounts' feeds.
+extension StoreFeed {
+    /// The token in the address of a served account's feed; `nil` if the account is not served.
+    ///
+    /// - Parameters:
+    ///   - new: The token to store if there is none that opens: ``isToken(_:)``.
+    ///   - replaces: Whether to store it in place of the present one.
+    package func token(of account: DID, new: String, replaces: Bool) async throws(StoreError) -> String? {
+        try await store.write(.edit, of: account, hasLease: false) { db in
+            let key = db.key(account)
+            guard db.vault.isSealed else { throw StoreError.sealed(.notEncrypted) }
+            guard try db.accounts.status(of: account) != nil else { return nil }
+            let stored: String? = try db.value("SELECT sealed_token FROM feeds WHERE account = ?", [key])
+            if !replaces, let known = try ifReadable({ try db.opened(stored, .feedToken, row: key) }) ?? nil {
+                return known
+            }
+            try db.run(
+                """
+                INSERT INTO feeds (account, token, sealed_token) VALUES (?, ?, ?)
+                ON CONFLICT (account) DO UPDATE SET token = excluded.token, sealed_token = excluded.sealed_token
+                """,
+                [key, db.vault.lookup(new, as: "feed"), try db.sealed(new, .feedToken, of: key, row: key)]
+            )
+            return new
+        }
+    }
+
+    /// The account whose feed has a token in its address, and the token as it is stored; `nil` if no account has.
+    package func owner(of token: String) async throws(StoreError) -> (account: DID, token: String)? {
+        guard Self.isToken(token) else { return nil }
+        return try await store.direct(.read) { db in
+            guard db.vault.isSealed else { return nil }
+            let row = try db.row(
+                "SELECT account, sealed_token FROM feeds WHERE token = ?",
+                [db.vault.lookup(token, as: "feed")]
+            )
+            guard let row else { return nil }
+            let key: String = try row["account"]
+            return try ifReadable {
+                (try db.account(key), try db.opened(row["sealed_token"] as String, .feedToken, row: key))
+            }
+        }
+    }
+
+    /// Whether a text has the form of a token: 128 bits as hexadecimal digits. Others are not looked up, and none comes in by a
+    /// move.
+    static func isToken(_ text: String?) -> Bool { text?.wholeMatch(of: /[0-9a-f]{32}/) != nil }
 }

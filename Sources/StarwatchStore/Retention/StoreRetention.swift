@@ -217,7 +217,7 @@ extension IdentityRows {
         for table in [
             "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
             "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
-            "account_sinks", "account_moves",
+            "account_sinks", "account_moves", "feed", "feeds",
         ] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])
         }

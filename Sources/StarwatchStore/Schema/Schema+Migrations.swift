@@ -5,7 +5,7 @@ extension Schema {
 
     /// The changes of version 10, one constant for each area.
     static let version10 =
-        manyKeys + giftsAndOffers + totalsOfStarts + progressOfAccounts + Tables.accounts + """
+        manyKeys + giftsAndOffers + totalsOfStarts + progressOfAccounts + feedsOfAccounts + Tables.accounts + """
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
             ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
@@ -42,6 +42,20 @@ extension Schema {
             DELETE FROM notif_config WHERE substr(k, 1, 14) = 'armed_through:';
 
             """
+
+    /// A feed for each account. The only one was that of the active identity.
+    private static let feedsOfAccounts = """
+        DROP INDEX idx_feed_created;
+        ALTER TABLE feed RENAME TO feed_9;
+        \(Tables.feed)
+        INSERT INTO feeds (account, latest) SELECT activeDid, seq FROM active_identity, sqlite_sequence
+            WHERE name = 'feed_9' AND activeDid IS NOT NULL;
+        INSERT INTO feed (account, sequence, token, payload, created_at)
+            SELECT activeDid, f.id, f.token, f.payload, f.created_at FROM active_identity, feed_9 f
+            WHERE activeDid IS NOT NULL;
+        DROP TABLE feed_9;
+
+        """
 
     /// A row of totals for each start of a process. The trigger would add to the row of no start.
     private static let totalsOfStarts = """

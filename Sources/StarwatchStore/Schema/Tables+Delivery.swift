@@ -84,13 +84,26 @@ extension Tables {
 
         """
 
-    /// The feed. Ids never repeat, even after deletions, so that followers can continue from their position.
+    /// The feeds of accounts. `latest` is the last sequence of a feed. Sequences never repeat, even after deletions, so that
+    /// followers can continue from their position.
+    ///
+    /// `feeds.token` is a keyed hash of the token in the feed's address; an agent for one account has that in a file instead.
     static let feed = """
+        CREATE TABLE feeds (
+            account TEXT PRIMARY KEY,
+            latest INTEGER NOT NULL DEFAULT 0,
+            token TEXT UNIQUE,
+            sealed_token TEXT
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE feed (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER PRIMARY KEY,
+            account TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
             token TEXT NOT NULL UNIQUE,
             payload BLOB NOT NULL,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            UNIQUE (account, sequence)
         ) STRICT;
         CREATE INDEX idx_feed_created ON feed (created_at);
 

@@ -16,6 +16,7 @@ enum SealedColumn: String, CaseIterable {
     case snapshotFields = "plan_snapshots.fields"
     case shortlinkTargets = "shortlinks.targets"
     case feedPayload = "feed.payload"
+    case feedToken = "feeds.sealed_token"
     case digestContent = "notif_contents.payload_json"
     case digestETag = "notif_contents.etag"
     case digestTitle = "notif_deliveries.title"
@@ -53,7 +54,7 @@ extension SealedColumn {
         case .stars, .archivedStars: .text("null")
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .text(Unreadable.text)
         case .notificationPayload: .blob(Data())
-        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .movedBundle:
+        case .outboxChanges, .feedToken, .digestETag, .digestTitle, .digestBody, .digestPayload, .movedBundle:
             .null
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .signingKey,
             .sinkAddress:
@@ -103,7 +104,8 @@ struct SealedTable {
                     WHERE n.id = notification_id)
                 """
         ),
-        SealedTable([.feedPayload], key: ["id"], row: "token", account: "NULL"),
+        SealedTable([.feedPayload], key: ["id"], row: "token"),
+        SealedTable([.feedToken], key: ["account"], row: "account"),
         SealedTable([.digestContent, .digestETag], key: ["id"], row: "slot_id || '/' || fetched_at"),
         SealedTable([.digestTitle, .digestBody, .digestPayload], key: ["id"], row: "slot_id || '/' || fire_at"),
         SealedTable([.signingKey], key: ["kid"], row: "kid"),
@@ -119,7 +121,7 @@ struct SealedTable {
         ("feature_notices", "account"), ("plan_snapshots", "account"), ("signing_keys", "account"),
         ("digest_progress", "account"), ("accounts", "account"), ("leases", "account"),
         ("account_sinks", "account"),
-        ("account_moves", "account"),
+        ("account_moves", "account"), ("feed", "account"), ("feeds", "account"),
     ]
 
     private static let ofStream = "(SELECT account FROM streams WHERE streams.id = stream_id)"

@@ -107,11 +107,20 @@ CREATE TABLE feature_notices (
     PRIMARY KEY (account, feature)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE feed (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
     token TEXT NOT NULL UNIQUE,
     payload BLOB NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    UNIQUE (account, sequence)
 ) STRICT;
+CREATE TABLE feeds (
+    account TEXT PRIMARY KEY,
+    latest INTEGER NOT NULL DEFAULT 0,
+    token TEXT UNIQUE,
+    sealed_token TEXT
+) STRICT, WITHOUT ROWID;
 CREATE TABLE former_states (
     id INTEGER PRIMARY KEY,
     row_id INTEGER,

@@ -29,11 +29,6 @@ extension Mistake {
             "starwatch.yaml:6: polls.p.plan_ids: has no meaning with accounts: many; give each account its stars."
         ),
         withKey(
-            "many, a feed",
-            "delivery:\n  sinks:\n    - name: f\n      kind: feed\n",
-            "starwatch.yaml:6: delivery.sinks[0].kind: would mix many accounts in one place; use webhook or command."
-        ),
-        withKey(
             "many, a digest",
             "polls:\n  starred_projects: {kind: starred_projects}\ndigests:\n  daily: {poll: starred_projects, times: [\"08:00\"]}\n",
             "starwatch.yaml:6: digests: are not made for many accounts yet; leave them out with accounts: many."

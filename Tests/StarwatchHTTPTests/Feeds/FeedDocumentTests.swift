@@ -258,7 +258,7 @@ import Testing
 
     @Test func theFeedHasTheIdOfItsInstallation() throws {
         var document = FeedDocument(format: .atom, entries: [], before: nil, hasPage: true)
-        document.installation = "000102030405060708090a0b0c0d0e0f"
+        document.bits = "000102030405060708090a0b0c0d0e0f"
         #expect(document.text.contains("<id>urn:uuid:00010203-0405-0607-0809-0a0b0c0d0e0f</id>"))
     }
 

@@ -16,7 +16,7 @@ struct OpenAPITests {
     private static let agent = FakeAgent()
     private static let table =
         ReadRoutes(agent: agent, canControl: true).table
-        + ControlRoutes(agent: agent, settings: ServerSettings(feedToken: { "" })).table
+        + ControlRoutes(agent: agent, settings: ServerSettings(feeds: .ofAccounts(agent))).table
 
     private static let verbs: [any AnyVerb] = [ControlAPI.status] + ControlAPI.controls
 

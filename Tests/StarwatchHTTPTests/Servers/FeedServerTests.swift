@@ -153,11 +153,16 @@ import struct StarwatchStore.FeedRow
 
     private static let secret = "0123456789abcdef"
 
-    private func withPrivateAddress(_ body: (HTTPProbe, FakeAgent) async throws -> Void) async throws {
-        let agent = FakeAgent()
+    private func withPrivateAddress(
+        ofMany tokens: [String: DID]? = nil,
+        _ body: (HTTPProbe, FakeAgent) async throws -> Void
+    ) async throws {
+        let agent = FakeAgent { $0.feedTokens = tokens ?? [:] }
         var settings = ServerSettings()
-        settings.feedToken = { Self.secret }
-        settings.isFormerFeedToken = { $0 == "the-former-token" }
+        settings.feeds =
+            tokens == nil
+            ? FeedAddresses(key: { _ in FeedKey(token: Self.secret) }, isFormer: { $0 == "the-former-token" })
+            : .ofAccounts(agent)
         let server = try HTTPServer(
             agent: agent,
             listen: "127.0.0.1:0",
@@ -203,6 +208,51 @@ import struct StarwatchStore.FeedRow
             #expect(reply.status == 403 && reply.text.contains("The feed has another address now"))
             #expect(try await probe.get("/feed/fedcba9876543210/feed.atom").status == 403)
             #expect(agent.now.refusals == [.formerToken, .token])
+        }
+    }
+
+    private static let accounts = (DID("did:ethr:0xa")!, DID("did:ethr:0xb")!)
+
+    @Test func theTokenOfAnAccountLetsInToItsFeedAlone() async throws {
+        let tokens = ["0a": Self.accounts.0, "0b": Self.accounts.1]
+        try await withPrivateAddress(ofMany: tokens) { probe, agent in
+            for (token, account) in tokens.sorted(by: { $0.key < $1.key }) {
+                // A name in a header is that of another credential.
+                let other: HTTPHeaders = ["Starwatch-Account": Self.accounts.0.rawValue]
+                let reply = try await probe.get("/feed/\(token)/feed.atom", other)
+                #expect(reply.status == 200 && !reply.text.contains(token))
+                #expect(agent.now.callers.last?.account == account)
+            }
+            for path in ["/feed.atom", "/feed", "/feed/0a", "/api/v1/notifications", "/api/v1/notifications/events"] {
+                #expect(try await probe.get(path).status == 401, "\(path)")
+            }
+            #expect(agent.now.calls.count == 2)
+        }
+    }
+
+    @Test func aWrongTokenOfAnAccountIsAnUnknownAddressAndIsCounted() async throws {
+        try await withPrivateAddress(ofMany: ["0a": Self.accounts.0]) { probe, agent in
+            let unknown = try await probe.get("/no/such/page", ["Authorization": "Bearer x"])
+            let wrong = try await probe.get("/feed/0b/feed.json")
+            #expect(wrong.status == 404 && wrong.text == unknown.text)
+            #expect(wrong.headers == unknown.headers)
+            #expect(agent.now.refusals == [.token] && agent.now.calls.isEmpty)
+            for _ in 1..<RefusalCount.limit { _ = try await probe.get("/feed/0b/feed.atom") }
+            #expect(try await probe.get("/feed/0b/feed.atom").status == 429)
+            #expect(try await probe.get("/feed/0a/feed.atom").status == 200)
+        }
+    }
+
+    @Test func withACredentialAHeaderNamesTheAccount() async throws {
+        try await withPrivateAddress(ofMany: [:]) { probe, agent in
+            let headers: HTTPHeaders = ["Authorization": "Bearer x", "Starwatch-Account": Self.accounts.1.rawValue]
+            for path in ["/feed", "/feed.atom", "/feed.json", "/api/v1/notifications"] {
+                #expect(try await probe.get(path, headers).status == 200, "\(path)")
+                #expect(agent.now.callers.last?.account == Self.accounts.1, "\(path)")
+            }
+            _ = try await probe.beginning(of: "/api/v1/notifications/events", headers)
+            #expect(agent.now.calls.last == "follow from now on")
+            #expect(agent.now.callers.last?.account == Self.accounts.1)
         }
     }
 

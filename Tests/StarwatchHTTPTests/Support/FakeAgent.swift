@@ -28,6 +28,8 @@ final class FakeAgent: ServedAgent {
         /// A cycle waits until its task is cancelled.
         var pollHangs = false
         var feed: [FeedRow] = []
+        /// The tokens in the addresses of many accounts' feeds.
+        var feedTokens: [String: DID] = [:]
         /// A stream of the feed ends at once.
         var feedIsOver = false
     }
@@ -104,7 +106,12 @@ final class FakeAgent: ServedAgent {
 
     // MARK: - Feed
 
-    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
+    func feedKey(for token: String) async throws(ControlError) -> FeedKey? {
+        now.feedTokens[token].map { FeedKey(token: token, account: $0) }
+    }
+
+    func followFeed(after sequence: Int64?, for caller: Operator) async throws(ControlError) -> FeedReader {
+        state.withLock { $0.callers.append(caller) }
         try record("follow \(sequence.map(String.init) ?? "from now on")")
         let reader = FeedReader(
             after: sequence ?? 0,

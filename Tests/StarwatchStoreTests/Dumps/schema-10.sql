@@ -287,11 +287,20 @@ CREATE TABLE quarantine (
     UNIQUE (stream_id, fingerprint)
 ) STRICT;
 CREATE INDEX idx_quarantine_seen ON quarantine (seen_at);
+CREATE TABLE feeds (
+    account TEXT PRIMARY KEY,
+    latest INTEGER NOT NULL DEFAULT 0,
+    token TEXT UNIQUE,
+    sealed_token TEXT
+) STRICT, WITHOUT ROWID;
 CREATE TABLE feed (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
     token TEXT NOT NULL UNIQUE,
     payload BLOB NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    UNIQUE (account, sequence)
 ) STRICT;
 CREATE INDEX idx_feed_created ON feed (created_at);
 CREATE TABLE ledger_totals (

@@ -43,10 +43,10 @@ import Testing
         try await World.with(.endorser) { world in
             var agent = try await start(world)
             let listing = try await agent.perform(ControlAPI.listNotifications, NotificationQuery())
-            #expect(listing.installation.count == 32 && listing.installation.allSatisfy(\.isHexDigit))
+            #expect(listing.id.count == 32 && listing.id.allSatisfy(\.isHexDigit))
             agent = try await start(world)
             let again = try await agent.perform(ControlAPI.listNotifications, NotificationQuery())
-            #expect(again.installation == listing.installation)
+            #expect(again.id == listing.id)
             #expect(String(decoding: try ControlJSON.encode(again), as: UTF8.self) == #"{"notifications":[]}"#)
         }
     }
@@ -54,7 +54,7 @@ import Testing
     @Test func whoFollowsIsToldInTheSamePass() async throws {
         try await World.with(.endorser) { world in
             let agent = try await start(world)
-            let reader = try await agent.topics.followFeed(after: nil)
+            let reader = try await agent.topics.followFeed(after: nil, for: .program)
             world.mock.publish(count: 1)
             _ = try await agent.runPoll(World.starred)
             guard case .notifications = await reader.next() else {
@@ -70,11 +70,15 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await start(world)
             var readers: [FeedReader] = []
-            for _ in 0..<Starwatch.Feed.readerLimit { readers.append(try await agent.topics.followFeed(after: 0)) }
-            let error = await #expect(throws: ControlError.self) { try await agent.topics.followFeed(after: 0) }
+            for _ in 0..<Starwatch.Feed.readerLimit {
+                readers.append(try await agent.topics.followFeed(after: 0, for: .program))
+            }
+            let error = await #expect(throws: ControlError.self) {
+                try await agent.topics.followFeed(after: 0, for: .program)
+            }
             #expect(error?.kind == .busy)
             readers.removeLast().end()
-            readers.append(try await agent.topics.followFeed(after: 0))
+            readers.append(try await agent.topics.followFeed(after: 0, for: .program))
             for reader in readers { reader.end() }
             #expect(
                 agent.metrics.controlRequests[.notificationsFollow, .ok].value == UInt64(Starwatch.Feed.readerLimit) + 1

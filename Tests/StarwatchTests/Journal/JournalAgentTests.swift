@@ -52,8 +52,8 @@ struct JournalAgentTests {
                 == "operation=add plan_ids=(2)"
         )
         #expect(try target(ControlAPI.changeMasterKey, MasterKeyChange(key: "c2VjcmV0")) == "key=…")
-        #expect(try target(ControlAPI.noteFeedToken, FeedTokenChange(.rotate)) == "operation=rotate")
-        #expect(ControlAPI.noteFeedToken.journalWord == "feed.token")
+        #expect(try target(ControlAPI.changeFeedToken, FeedTokenChange(.rotate)) == "operation=rotate")
+        #expect(ControlAPI.changeFeedToken.journalWord == "feed.token")
         #expect(try target(ControlAPI.rotateDataKeys, ()) == nil)
         let many = RowSelection(ids: Array(1...30))
         #expect(try target(ControlAPI.retryOutbox, many)?.hasSuffix("19,20 and 10 more") == true)

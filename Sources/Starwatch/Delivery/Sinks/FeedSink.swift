@@ -1,18 +1,25 @@
 package import StarwatchCore
 
-/// Stores the last notifications for the control API. A repeated delivery is stored once.
+/// Stores the last notifications of each account for the control API. A repeated delivery is stored once.
 package struct FeedSink: NotificationSink {
     package let name: String
-    let append: @Sendable (OutgoingNotification) async -> SinkResult
+    /// The account; `nil` before ``sink(of:at:)``.
+    private(set) var account: DID?
+    let append: @Sendable (OutgoingNotification, DID?) async -> SinkResult
 
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        await append(notification)
+        await append(notification, account)
+    }
+
+    package func sink(of account: DID, at address: SinkAddress) -> FeedSink {
+        var sink = self
+        sink.account = account
+        return sink
     }
 }
 
 extension FeedSink: ConfiguredSink {
     package static let kind = "feed"
-    package static let mixesAccounts = true
     package static let settings = [SinkSetting("keep", .number(1...10_000), "notifications", standard: 100)]
     package static let setups = [SetupSink(kind, .feed(keep: 100), rank: 1)]
     package static var examples: [(comment: String, sink: SinkOptions)] {
@@ -20,12 +27,13 @@ extension FeedSink: ConfiguredSink {
     }
 
     package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
-        FeedSink(name: sink.name) { [keep = sink["keep"]?.number ?? 0] in await factory.feed($0, keep) }
+        FeedSink(name: sink.name) { [keep = sink["keep"]?.number ?? 0] in await factory.feed($0, $1, keep) }
     }
 }
 
 extension SinkOptions.Kind {
-    /// The last `keep` notifications in the database, for the control API and its feed page. At most one such sink.
+    /// The last `keep` notifications of each account in the database, for the control API and its feed page. At most one such
+    /// sink.
     public static func feed(keep: Int) -> Self { Self(FeedSink.self, ["keep": .number(keep)]) }
 }
 

@@ -11,8 +11,8 @@ package struct SinkFactory {
     let http: any HTTPTransport
     let certificates: CertificateMetrics?
     let secrets: SecretFiles
-    /// Stores a notification for the control API's feed.
-    let feed: @Sendable (_ notification: OutgoingNotification, _ keep: Int) async -> SinkResult
+    /// Stores a notification in an account's feed.
+    let feed: @Sendable (_ notification: OutgoingNotification, _ account: DID?, _ keep: Int) async -> SinkResult
     let time: any TimeSource
     let logger: Logger
     /// The number of log lines that no reader took so far.
