@@ -12,27 +12,28 @@ import Testing
     private static let other = "did:ethr:0x00000000000000000000000000000000000000c1"
     private static let berlin = GeoCircle(center: GeoPoint(latitude: 52.52, longitude: 13.405), kilometers: 20)
 
-    private func start(_ world: World, _ change: (inout PollOptions) -> Void = { _ in }) async throws -> Agent {
+    private func start(_ world: World, near: GeoCircle? = nil, words: [String] = []) async throws -> Agent {
         try world.folder.write(World.ethrKey, to: "key")
         return try await world.agent { options in
             (options.auth.kind, options.auth.keyFile) = (.didKey, world.folder.path("key"))
             options.server.dialect = .endorser
             options.polls[0].planIDs = []
             var poll = PollOptions(name: PollName(Self.poll)!, kind: .projectsOfInterest)
-            change(&poll)
+            (poll.near, poll.words) = (near, words)
             options.polls.append(poll)
         }
     }
 
     /// A world without plans, in which the agent's first run has ended.
     private func with(
-        _ change: @escaping (inout PollOptions) -> Void = { _ in },
+        near: GeoCircle? = nil,
+        words: [String] = [],
         _ plans: [MockPlan] = [],
         _ body: (World, Agent) async throws -> Void
     ) async throws {
         try await World.with(.endorser, plans: 0) { world in
             world.mock.setPlanCatalogue(plans)
-            let agent = try await start(world, change)
+            let agent = try await start(world, near: near, words: words)
             #expect(try await agent.runPoll(Self.poll).outcome == "bootstrapped")
             world.clock.advance(by: .seconds(900))
             try await body(world, agent)
@@ -73,7 +74,7 @@ import Testing
     @Test func anEditOfANearProjectIsAnnouncedOnceAndThatOfAFarOneIsNot() async throws {
         // The third is in the box, and outside the circle.
         let plans = [plan(1, at: (52.5, 13.4)), plan(2, at: (48.1, 11.6)), plan(3, at: (52.69, 13.69)), plan(4)]
-        try await with({ $0.near = Self.berlin }, plans) { world, agent in
+        try await with(near: Self.berlin, plans) { world, agent in
             let ids = edit(plans.map(\.id), in: world)
             #expect(try await agent.runPoll(Self.poll).new == 1)
             #expect(try world.announced == [ids[0]])
@@ -96,11 +97,11 @@ import Testing
     @Test func aCircleAcrossTheMeridianOf180DegreesTakesTwoRequests() async throws {
         let fiji = GeoCircle(center: GeoPoint(latitude: -17, longitude: 179.9), kilometers: 100)
         let plans = [plan(1, at: (-17, 179.8)), plan(2, at: (-17, -179.9)), plan(3, at: (-17, 178))]
-        try await with({ $0.near = fiji }, plans) { world, agent in
+        try await with(near: fiji, plans) { world, agent in
             let ids = edit(plans.map(\.id), in: world)
             world.mock.forgetRequests()
-            #expect(try await agent.runPoll(Self.poll).new == 2)
-            #expect(world.mock.requestCount(of: .plans) == 2)
+            let report = try await agent.runPoll(Self.poll)
+            #expect(report.new == 2 && world.mock.requestCount(of: .plans) == 2)
             #expect(try world.announced.sorted() == ids.prefix(2).sorted())
         }
     }
@@ -109,9 +110,10 @@ import Testing
 
     @Test func aProjectWithOneOfTheWordsIsAnnouncedOnce() async throws {
         let plans = [plan(1, "Solar Garden"), plan(2, "Barn"), plan(3, "Tool Library"), plan(4, "School of Tools")]
-        try await with({ $0.words = ["garden", "solar", "TOOL school"] }, plans) { world, agent in
+        try await with(words: ["garden", "solar", "TOOL school"], plans) { world, agent in
             let ids = edit(plans.map(\.id), in: world)
-            #expect(try await agent.runPoll(Self.poll).new == 2)
+            let report = try await agent.runPoll(Self.poll)
+            #expect(report.new == 2)
             #expect(try world.announced.sorted() == [ids[0], ids[3]])
             world.clock.advance(by: .seconds(900))
             #expect(try await agent.runPoll(Self.poll).new == 0)
@@ -150,7 +152,7 @@ import Testing
 
     @Test func theCursorIsTheNewestIdentifierOfAllPages() async throws {
         let plans = (1...120).map { plan($0) }
-        try await with({ $0.words = ["garden"] }, plans) { world, agent in
+        try await with(words: ["garden"], plans) { world, agent in
             // The oldest row has the newest edit, and is on the last page.
             let ids = edit(plans.map(\.id).reversed(), in: world)
             world.mock.forgetRequests()
@@ -170,7 +172,7 @@ import Testing
 
     @Test func aFailureBetweenPagesMovesNoCursorAndLosesNothing() async throws {
         let plans = (1...60).map { plan($0) }
-        try await with({ $0.words = ["garden"] }, plans) { world, agent in
+        try await with(words: ["garden"], plans) { world, agent in
             let before = try await cursor(agent, of: world)
             let ids = edit(plans.map(\.id), in: world)
             // The row with the newest edit is on the first page, and the item that breaks the second one is not.
@@ -179,15 +181,16 @@ import Testing
             #expect(try await cursor(agent, of: world) == before)
             #expect(try world.announced == [])
             world.mock.clearFaults()
-            let next = try await start(world) { $0.words = ["garden"] }
+            let next = try await start(world, words: ["garden"])
             world.clock.advance(by: .seconds(900))
             #expect(try await next.runPoll(Self.poll).new == 60)
         }
     }
 
     @Test func withoutAnyMatchTheFirstRunAnnouncesNothingOldLater() async throws {
-        try await with({ $0.words = ["garden"] }) { world, agent in
-            #expect(try await cursor(agent, of: world) != nil)
+        try await with(words: ["garden"]) { world, agent in
+            let start = try await cursor(agent, of: world)
+            #expect(start != nil)
             world.mock.setPlanCatalogue([plan(1)])
             #expect(try await agent.runPoll(Self.poll).outcome == "unchanged")
         }
@@ -196,7 +199,7 @@ import Testing
     // MARK: - Hostile rows
 
     @Test func aPageWhoseRowsDoNotFallIsRefused() async throws {
-        try await with({ $0.words = ["garden"] }) { world, agent in
+        try await with(words: ["garden"]) { world, agent in
             let before = try await cursor(agent, of: world)
             let id = "01JZZZZZZZ0000000000000000"
             let row = #"{"jwtId":"\#(id)","handleId":"https://e.x/1","rowId":7,"name":"Garden"}"#
@@ -210,7 +213,7 @@ import Testing
     }
 
     @Test func oddRowsAreReadAsFarAsTheyGo() async throws {
-        try await with({ $0.near = Self.berlin }) { world, agent in
+        try await with(near: Self.berlin) { world, agent in
             let ids = (1...5).map { JWTID.floor(.ulid, at: world.clock.now - .seconds($0)).rawValue }
             let rows = [
                 #"{"jwtId":"\#(ids[0])","handleId":"https://e.x/0","locLat":"52.5","locLon":13.4}"#,
@@ -224,7 +227,8 @@ import Testing
                 at: .plans
             )
             // A row without a readable place is where the server says.
-            #expect(try await agent.runPoll(Self.poll).new == 3)
+            let report = try await agent.runPoll(Self.poll)
+            #expect(report.new == 3)
             #expect(Set(try world.announced) == [ids[0], ids[2], ids[3]])
             #expect(try await cursor(agent, of: world)?.rawValue == ids[0])
         }
