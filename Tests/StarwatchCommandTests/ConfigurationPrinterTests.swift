@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test func itsExamplesOfPollsAreOneOfEachKind() throws {
-        let text = ["offers", "gives", "confirmations"].reduce(ConfigurationPrinter.defaults) { text, word in
+        let text = ["offers", "gives", "confirmations", "projects"].reduce(ConfigurationPrinter.defaults) {
+            text,
+            word in
             text.replacing("  # \(word)_", with: "  \(word)_").replacing(
                 "  #   kind: \(word)",
                 with: "    kind: \(word)"

@@ -46,26 +46,59 @@ enum ClaimReport {
         return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))).map(Set.init)
     }
 
-    /// The `plans` report, newest row first. Its pages go by the number of the row, in contrast to other reports.
+    /// The `plans` report, newest row first. Its pages go by the number of the row, in contrast to other reports, and an edit
+    /// leaves a plan in its row. Texts sort above numbers, so that an identifier as `afterId` finds nothing, and as `beforeId` all.
     static func plans(_ request: IncomingRequest, _ state: MockState, hidden: Bool, pageSize: Int) -> Reply {
-        let issuer = request.parameter("issuerDid")
-        let agent = request.parameter("agentDid")
-        let before = request.parameter("beforeId").flatMap { Int($0) } ?? .max
+        func row(_ name: String) -> Int? { request.parameter(name).map { Int($0) ?? .max } }
+        let (after, before) = (row("afterId") ?? 0, row("beforeId") ?? .max)
         var page: [JSONValue] = []
         for (index, plan) in state.catalogue.plans.enumerated().reversed() where page.count < pageSize {
-            guard index + 1 < before, issuer == nil || plan.issuerDID == issuer, agent == nil || plan.agentDID == agent
-            else { continue }
-            page.append(row(index + 1, of: plan, state, hidden: hidden))
+            let last = state.log.versions[plan.id]?.last?.id
+            let id = last ?? plan.id.split(separator: "/").last.map(String.init) ?? ""
+            guard index + 1 > after, index + 1 < before, isFound(plan, id, by: request) else { continue }
+            page.append(item(index + 1, id, of: plan, hidden: hidden))
         }
         var body: JSONValue = ["data": .array(page)]
         if page.count == pageSize { body["hitLimit"] = true }
         return .json(200, body)
     }
 
-    private static func row(_ row: Int, of plan: MockPlan, _ state: MockState, hidden: Bool) -> JSONValue {
-        let id = state.log.latest[plan.id]?.id ?? plan.id.split(separator: "/").last.map(String.init) ?? ""
+    /// Whether a plan matches all filters. The real server ignores the names of others.
+    private static func isFound(_ plan: MockPlan, _ id: String, by request: IncomingRequest) -> Bool {
+        func holds<Value: Comparable>(_ column: String, _ value: Value?, _ read: (String) -> Value?) -> Bool {
+            let comparisons: [(suffix: String, holds: (Value, Value) -> Bool)] = [
+                ("", ==), ("_greaterThan", >), ("_greaterThanOrEqualTo", >=), ("_lessThan", <),
+                ("_lessThanOrEqualTo", <=),
+            ]
+            return comparisons.allSatisfy { suffix, holds in
+                guard let bound = request.parameter(column + suffix) else { return true }
+                // What is null matches nothing.
+                guard let value, let bound = read(bound) else { return false }
+                return holds(value, bound)
+            }
+        }
+        // A coordinate of exactly 0 is no place to the real server.
+        let isPlaced = plan.latitude != 0 && plan.longitude != 0
+        let text = { (text: String) in text }
+        guard holds("jwtId", id, text), holds("issuerDid", plan.issuerDID, text),
+            holds("agentDid", plan.agentDID, text),
+            holds("locLat", isPlaced ? plan.latitude : nil, Double.init),
+            holds("locLon", isPlaced ? plan.longitude : nil, Double.init)
+        else { return false }
+        let words = (request.parameter("claimContents") ?? "").split(separator: " ")
+        return words.allSatisfy { word in
+            [plan.name, plan.description].contains { asciiFolded($0).contains(asciiFolded(String(word))) }
+        }
+    }
+
+    private static func asciiFolded(_ text: String) -> String {
+        String(decoding: text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+
+    private static func item(_ row: Int, _ id: String, of plan: MockPlan, hidden: Bool) -> JSONValue {
         let latest = ChangeRow(id: id, plan: plan, version: 1, changedAt: 0)
         var item = EndorserRow.plan(latest, hidden: hidden)
+        item["fulfillsPlanHandleId"] = JSONValue(plan.fulfilledID)
         item["rowid"] = .integer(row)
         item["rowId"] = .integer(row)
         item["fulfillsLinkConfirmed"] = false

@@ -16,6 +16,8 @@ public struct MockPlan: Sendable, Hashable {
     /// Degrees east; `nil` for a plan without a location.
     public var longitude: Double?
     public var url: String?
+    /// The plan that this one fulfils; `nil` for none. Only the report of plans tells it.
+    public var fulfilledID: String?
 
     public init(id: String, name: String, description: String = "", issuerDID: String, agentDID: String? = nil) {
         (self.id, self.name, self.description, self.issuerDID) = (id, name, description, issuerDID)

@@ -208,6 +208,10 @@ public struct PollOptions: Sendable, Hashable {
     /// The starred plans of an identity whose stars were never set. They only seed the database; later edits are
     /// ignored. Empty by default. Only polls of the kind `starred_projects` use it.
     public var planIDs: [String] = []
+    /// The place near which a poll of the kind `projects_of_interest` looks for projects. `nil`, the default: none.
+    public var near: GeoCircle?
+    /// The words for which it looks. Empty by default.
+    public var words: [String] = []
     /// The behaviour of the first run. By default `latest`.
     public var bootstrap = Bootstrap.latest
     /// Strictness of response validation. By default `lenient`.

@@ -29,7 +29,7 @@ struct CycleRun: ~Copyable {
         /// The cursor. A poll of claims about plans begins at the end of what was seen, if that is later. The claims of a
         /// plan that it did not name before can be years old, and are no news.
         func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
-            guard kind.namesPlans, !kind.isOfPlans, !isBootstrap, state.walk == nil,
+            guard kind.namesPlans || kind.walksRows, !kind.isOfPlans, !isBootstrap, state.walk == nil,
                 !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
             else { return cursor }
             return .floor(dialect.idKind, at: seenUntil)
@@ -67,7 +67,7 @@ struct CycleRun: ~Copyable {
             quarantine: false
         )
         source = PageSource(cycle: cycle, stream: stream, decoder: decoder)
-        plans = NamedPlans(kind: cycle.poll.kind)
+        plans = NamedPlans(cycle.poll.options)
         walk = PageWalk(dialect: decoder.dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         begun = cycle.time.monotonic
     }
@@ -84,7 +84,7 @@ struct CycleRun: ~Copyable {
                 try await beginWalk()
                 while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
                     let (answer, whole) = try await receive(step)
-                    let page = try await cycle.poll.kind.isOfLinks ? source.linked(whole, with: &plans) : whole
+                    let page = try await plans.areLinked ? source.linked(whole, with: &plans) : whole
                     let plan = try plan(page, of: answer)
                     cycle.metrics.polls.pages[cycle.poll.label].increment()
                     if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
@@ -150,7 +150,7 @@ struct CycleRun: ~Copyable {
             let seen = cycle.horizon(of: stream, state).time
             // The probe asked from the beginning.
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
-            if end == nil { first = probed }
+            if end == nil, !cycle.poll.kind.walksRows { first = probed }
         }
         (source.decoder.context.cursor, source.decoder.latest) = (cursor, cursor?.timestamp)
         return true
@@ -237,7 +237,7 @@ struct CycleRun: ~Copyable {
             } else if chunk == nil, cycle.poll.kind.namesPlans {
                 answer = .ofNoPlans(askedAt: cycle.clock.now, at: time.boottime)
             } else {
-                answer = try await source.request(step.query, for: chunk)
+                answer = try await source.all(step.query, for: chunk)
             }
         } catch {
             guard error.isUnreadable, source.decoder.quarantine else { throw error }
@@ -404,7 +404,7 @@ struct CycleRun: ~Copyable {
                     stream,
                     generation: state.generation,
                     interests: snapshot.interests,
-                    top: walk.settled,
+                    top: walk.settled ?? (cycle.poll.kind.walksRows ? walk.lowerEnd : nil),
                     cycle: cycle.success(of: stream, state),
                     now: cycle.clock.now
                 )

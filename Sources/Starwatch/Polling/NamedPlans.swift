@@ -2,7 +2,7 @@ import Logging
 import StarwatchCore
 import StarwatchTelemetry
 
-/// The plans that a poll names in its requests.
+/// The plans that a poll names in its requests, or searches for.
 struct NamedPlans {
     let kind: PollKind
     /// The account's own plans, or the claims that those of the poll can link to; `nil` for other polls, and before they are known.
@@ -12,14 +12,22 @@ struct NamedPlans {
     /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
     var chunks: [PlanChunk] = []
 
-    init(kind: PollKind) { self.kind = kind }
+    private let searches: [PlanChunk]
+
+    init(_ poll: PollOptions) {
+        kind = poll.kind
+        searches = kind.walksRows ? PlanSearch.all(near: poll.near, words: poll.words).map(PlanChunk.init) : []
+    }
+
+    /// Whether only what links to a claim of the account is announced.
+    var areLinked: Bool { kind.isOfLinks && searches.isEmpty }
 
     /// The plans in parts that fit into a request of a dialect.
     func split(_ snapshot: IdentityContext.Snapshot, in dialect: Dialect) -> [PlanChunk] {
         switch kind.scope {
         case .starredPlans: snapshot.chunks(for: kind, dialect: dialect)
         case .ownPlans: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
-        case .recipient, .token, .links: []
+        case .recipient, .token, .links: searches
         }
     }
 

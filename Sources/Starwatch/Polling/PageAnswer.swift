@@ -5,7 +5,7 @@ import StarwatchTransport
 /// The answer to one request for a page, parsed once.
 struct PageAnswer: Sendable {
     /// The page, or the reason why it was rejected.
-    let page: Result<Page, PageRejection>
+    var page: Result<Page, PageRejection>
     /// The dialect that the answer shows; `nil` if it was not looked for.
     let detection: PageDecoder.Detection?
     /// Whether the server answered without content.

@@ -55,6 +55,28 @@ struct PageSource {
         return answer
     }
 
+    /// Sends the request for a page and, where pages go by rows, those for all that follow it, as one page.
+    mutating func all(_ query: PageQuery, for chunk: PlanChunk?) async throws(PollCycle.Stop) -> PageAnswer {
+        var answer = try await request(query, for: chunk)
+        guard cycle.poll.kind.walksRows, case .success(var page) = answer.page else { return answer }
+        var (query, last, count) = (query, page, 1)
+        while last.hasMore || last.fetched >= dialect.pageSize {
+            guard let row = last.lastRow, query.row.map({ row < $0 }) ?? true, count < OwnClaims.mostPages else {
+                throw .page(PageRejection(violation: .cursor, issues: []))
+            }
+            query.row = row
+            last = try await self.page(of: request(query, for: chunk))
+            page.add(last, in: dialect)
+            cycle.metrics.polls.pages[cycle.poll.label].increment()
+            count += 1
+        }
+        page.isWhole = true
+        answer.page = .success(
+            chunk?.search.map { search in page.only { search.finds($0.location) ? $0 : nil } } ?? page
+        )
+        return answer
+    }
+
     private mutating func answer<Answer: Sendable>(
         to request: EndorserRequest,
         _ read: @escaping @Sendable (HTTPResponse, Timestamp) -> Result<Answer, APIFailure>
@@ -214,7 +236,7 @@ struct PageSource {
         _ query: PageQuery,
         for chunk: PlanChunk?
     ) async throws(PollCycle.Stop) -> (answer: PageAnswer, page: Page) {
-        let answer = try await request(query, for: chunk)
+        let answer = try await all(query, for: chunk)
         return (answer, try await page(of: answer))
     }
 }

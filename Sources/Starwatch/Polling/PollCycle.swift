@@ -151,7 +151,7 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
-        var plans = NamedPlans(kind: poll.kind)
+        var plans = NamedPlans(poll.options)
         if poll.kind.scope == .ownPlans { plans.own = try await source.ownClaims() }
         let chunk = plans.split(snapshot, in: dialect).first
         if chunk == nil, plans.own != nil { return 0 }
@@ -241,10 +241,13 @@ package final class PollCycle: Sendable {
     }
 
     /// The cursor that a cycle starts from: the stored one, or that of a first run which announces the last week; `nil` for
-    /// all that the server has.
+    /// all that the server has. Where pages go by rows, the newest identifier can be in any, so a first run reads a week too.
     func cursor(of state: PollState, in dialect: Dialect) -> JWTID? {
         if let stored = state.fetchCursor { return stored }
-        guard poll.options.bootstrap == .lastWeek, !state.bootstrapped else { return nil }
+        let bootstrap = poll.options.bootstrap
+        guard bootstrap == .lastWeek || bootstrap == .latest && poll.kind.walksRows, !state.bootstrapped else {
+            return nil
+        }
         return JWTID.floor(dialect.idKind, at: clock.now - .seconds(7 * 86_400))
     }
 

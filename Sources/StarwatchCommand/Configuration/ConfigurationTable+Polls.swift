@@ -14,6 +14,8 @@ extension ConfigurationTable {
             Entry("splay", \.splay, as: .duration(.zero, .days(7)), "range of this instance's fixed delay")
             Entry("stale_after", \.staleAfter, as: .duration(.seconds(1)), stale)
             Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
+            near
+            Entry("words", \.words, as: words, "projects_of_interest: those with one of them")
             Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces none, a week or all")
             Entry("validation", \.validation, as: .choice())
             Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
@@ -40,6 +42,37 @@ extension ConfigurationTable {
             .shown { ConfigurationPrinter.list($0.map { _ in "<plan>" }) }
     }
 
+    /// A place near which somebody looks for projects tells where they live.
+    private static var near: Entry<PollOptions> {
+        Entry(optional: "near", \.near, GeoCircle(), "projects_of_interest: those near a place") {
+            let degrees = { (range: ClosedRange<Double>) in Rule.number(range).shown { _ in "<degrees>" } }
+            Entry(
+                "latitude",
+                \.center.latitude,
+                as: degrees(-90...90).needed("needs latitude; add it."),
+                "degrees north"
+            )
+            Entry(
+                "longitude",
+                \.center.longitude,
+                as: degrees(-180...180).needed("needs longitude; add it."),
+                "degrees east"
+            )
+            Entry("km", \.kilometers, as: .number(0.1...1000).needed("needs km; add it."), "the distance")
+        }
+    }
+
+    private static var words: Rule<[String]> {
+        .list.checked(limits: "at most 10") { words, _ in
+            if words.count > 10 { return "must name at most 10 words; found \(words.count)." }
+            if Set(words).count < words.count { return "names a word twice; remove one." }
+            let bad = words.firstIndex {
+                $0.allSatisfy(\.isWhitespace) || $0.count > 64 || $0.contains(where: \.isNewline)
+            }
+            return bad.map { "must have words of 1 to 64 characters in one line; correct number \($0 + 1)." }
+        }
+    }
+
     private static func checkPoll(_ poll: PollOptions, _ section: SettingsField) {
         if section.field("kind").node == nil, PollKind(rawValue: poll.name.rawValue) == nil {
             section.report("needs a kind: one of \(PollKind.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -53,6 +86,10 @@ extension ConfigurationTable {
         }
         if !poll.kind.needsStars, !poll.planIDs.isEmpty {
             section.report("is only for polls of starred projects; remove it.", at: "plan_ids")
+        }
+        for (key, isThere) in [("near", poll.near != nil), ("words", !poll.words.isEmpty)]
+        where isThere && !poll.kind.walksRows {
+            section.report("is only for polls of projects_of_interest; remove it.", at: key)
         }
     }
 }

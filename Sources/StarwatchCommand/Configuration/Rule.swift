@@ -121,8 +121,10 @@ extension Rule<Int> {
     static func size(_ range: ClosedRange<Int>) -> Rule {
         unit("a size such as 10MiB", ByteSizeText.format, ByteSizeText.parse).within(range, ByteSizeText.format)
     }
+}
 
-    private func within(_ range: ClosedRange<Int>, _ format: (Int) -> String) -> Rule {
+extension Rule where Value: Comparable {
+    fileprivate func within(_ range: ClosedRange<Value>, _ format: (Value) -> String) -> Rule {
         let (low, high) = (format(range.lowerBound), format(range.upperBound))
         return checked(limits: "\(low) to \(high)") { value, _ in
             range.contains(value) ? nil : "must be between \(low) and \(high)."
@@ -131,6 +133,10 @@ extension Rule<Int> {
 }
 
 extension Rule<Double> {
+    static func number(_ range: ClosedRange<Double>) -> Rule {
+        plain("a number") { Double($0) }.within(range) { Int(exactly: $0).map(String.init) ?? "\($0)" }
+    }
+
     static var fraction: Rule {
         // `80%` and `80` mean 0.8.
         func percentage(_ text: String) -> String? {

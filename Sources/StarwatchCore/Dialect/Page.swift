@@ -18,7 +18,13 @@ public struct Page: Sendable, Hashable {
     public var issues: [ValidationIssue] { refused.flatMap(\.issues) }
     /// The rejected items.
     public internal(set) var refused: [RefusedItem] = []
-    /// The place of the items that ``linked(to:)`` left out, so that a cursor passes them; `nil` for none.
+    /// The row of the last item, where pages go by it; `nil` if it has none.
+    package internal(set) var lastRow: Int?
+    /// Whether nothing follows, though the page is as long as one that does not say so.
+    package var isWhole = false
+    /// Whether several requests brought it, between which the server can have changed.
+    package private(set) var isJoined = false
+    /// The place of the items that ``only(_:)`` left out, so that a cursor passes them; `nil` for none.
     private(set) var leftOut: RefusedItem.Span?
     /// The least identifier of the page, with those of rejected items; `nil` if there is none.
     package var least: JWTID? { edge(\.lower) { $0.rawValue < $1.rawValue } }
@@ -40,11 +46,22 @@ public struct Page: Sendable, Hashable {
     }
 
     /// The page with only those items that link to one of the account's claims.
-    package func linked(to own: OwnClaims) -> Page {
+    package func linked(to own: OwnClaims) -> Page { only { $0.linked(to: own) } }
+
+    /// The page with only those items that `wanted` returns.
+    package func only(_ wanted: (FetchedChange) -> FetchedChange?) -> Page {
         var page = self
-        page.changes = changes.compactMap { $0.linked(to: own) }
+        page.changes = changes.compactMap(wanted)
         if page.changes.count < changes.count, let least, let greatest { page.leftOut = .init(least, greatest) }
         return page
+    }
+
+    /// Adds the next page of a report whose pages go by the numbers of rows.
+    package mutating func add(_ next: Page, in dialect: Dialect) {
+        changes += next.changes
+        dialect.sort(&changes)
+        refused += next.refused
+        (hasMore, fetched, isJoined) = (next.hasMore, fetched + next.fetched, true)
     }
 }
 
@@ -63,6 +80,8 @@ public struct FetchedChange: Sendable, Hashable {
     public var planClaim: JWTID?
     /// The claims that this one is about, by identifier or handle, if only those of the account's own count.
     var links: [String] = []
+    /// The place of a plan of anybody; `nil` if it has none.
+    package var location: GeoPoint?
 
     public var id: JWTID { change.id }
 
@@ -81,7 +100,7 @@ public struct FetchedChange: Sendable, Hashable {
     /// it has none itself.
     fileprivate func linked(to own: OwnClaims) -> FetchedChange? {
         guard let handle = links.lazy.compactMap({ own.known[$0] }).first else { return nil }
-        guard links.contains(change.plan) else { return self }
+        guard change.isOffer, links.contains(change.plan) else { return self }
         var copy = self
         copy.change = Change(
             id: id,
@@ -97,6 +116,13 @@ public struct FetchedChange: Sendable, Hashable {
         var copy = self
         copy.change = Change(id: id, plan: plan, name: change.name, isEdition: change.isEdition)
         return copy
+    }
+}
+
+extension Dialect {
+    /// Sorts changes as the pages have them.
+    func sort(_ changes: inout [FetchedChange]) {
+        changes.sort { isDescending ? $0.id.rawValue > $1.id.rawValue : $0.id.rawValue < $1.id.rawValue }
     }
 }
 

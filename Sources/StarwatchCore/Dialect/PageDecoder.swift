@@ -112,7 +112,7 @@ public struct PageDecoder: Sendable {
         }
         guard issues.isEmpty, let items = wire.data else { throw PageRejection(violation: .schema, issues: issues) }
         var (changes, refused) = try read(items)
-        let reordered = sort(&changes)
+        let reordered = sort(&changes) && !kind.walksRows
         if reordered, validation == .strict { throw PageRejection(violation: .order, issues: []) }
         let (hasMore, nextAfter) = try continuation(of: wire, last: changes.last?.id)
         if hasMore && items.isEmpty { throw PageRejection(violation: .hitLimit, issues: []) }
@@ -125,6 +125,7 @@ public struct PageDecoder: Sendable {
         )
         page.refused = refused
         page.hasPagination = wire.pagination != nil
+        page.lastRow = items.last?.row
         return page
     }
 
@@ -189,7 +190,7 @@ public struct PageDecoder: Sendable {
             isOwn: item.isOwn,
             previous: item.previous
         )
-        (fetched.planClaim, fetched.links) = (item.planClaim, item.links)
+        (fetched.planClaim, fetched.links, fetched.location) = (item.planClaim, item.links, item.location)
         return fetched
     }
 
@@ -227,7 +228,7 @@ public struct PageDecoder: Sendable {
             descending ? a.id.rawValue > b.id.rawValue : a.id.rawValue < b.id.rawValue
         }
         guard !inOrder else { return false }
-        changes.sort { descending ? $0.id.rawValue > $1.id.rawValue : $0.id.rawValue < $1.id.rawValue }
+        dialect.sort(&changes)
         return true
     }
 

@@ -6,6 +6,8 @@ public struct PageQuery: Sendable, Hashable {
     public var before: JWTID?
     /// The wanted number of items. A server can ignore it.
     public var limit: Int?
+    /// The row below which the page begins, in a report whose pages go by rows; `nil` for the newest.
+    package var row: Int?
 
     public init(after: JWTID?, before: JWTID? = nil, limit: Int? = nil) {
         (self.after, self.before, self.limit) = (after, before, limit)
@@ -31,12 +33,22 @@ public struct PageQuery: Sendable, Hashable {
         plans: PlanChunk? = nil,
         startCursor: String
     ) -> [(String, String)] {
+        if kind.walksRows { return rowItems(for: plans?.search, startCursor: startCursor) }
         var items: [(String, String)] = []
         if let filter = kind.traits.filter { items.append(filter) }
         if kind.scope == .recipient { items.append(("recipientDid", account.rawValue)) }
         if let plans { items.append(("planIds", String(decoding: plans.json, as: UTF8.self))) }
         items.append(("afterId", after?.rawValue ?? startCursor))
         if let before { items.append(("beforeId", before.rawValue)) }
+        return items
+    }
+
+    /// The items for a report in which `afterId` and `beforeId` are numbers of rows: an identifier as `afterId` finds nothing there.
+    private func rowItems(for search: PlanSearch?, startCursor: String) -> [(String, String)] {
+        var items = search?.parameters ?? []
+        items.append(("jwtId_greaterThan", after?.rawValue ?? startCursor))
+        if let before { items.append(("jwtId_lessThan", before.rawValue)) }
+        if let row { items.append(("beforeId", "\(row)")) }
         return items
     }
 }

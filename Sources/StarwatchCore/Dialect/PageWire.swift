@@ -11,7 +11,7 @@ extension PageDecoder {
         switch kind.traits.item {
         case .offer where !kind.namesPlans: .objectDescription
         case .give where !kind.namesPlans: .description
-        case .plan, .offer, .give, .confirmation: nil
+        case .plan, .offer, .give, .confirmation, .project: nil
         }
     }
 }
@@ -69,6 +69,10 @@ struct ItemWire {
     var planClaim: JWTID?
     /// The claims that this one is about, by identifier or handle, if only those of the account's own count.
     var links: [String] = []
+    /// The number of the item's row, where pages go by it; `nil` if it cannot be read.
+    var row: Int?
+    /// The place of a plan of anybody; `nil` if it has none.
+    var location: GeoPoint?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
@@ -82,7 +86,17 @@ struct ItemWire {
 
     init(_ value: JSONValue, _ rules: PageDecoder) {
         issues = FieldReader.issues(of: value, strict: rules.isStrict) { fields in
-            if value[.planSummary] != nil {
+            if rules.kind.walksRows {
+                plan = PlanWire(endorser: value, strict: rules.isStrict)
+                fields.adopt(plan.issues)
+                // Only plans of the account are compared with what was last seen of them.
+                plan.details = nil
+                row = fields.read(.rowId) { $0.number.flatMap(Int.init(exactly:)) }
+                links = fields.read(.fulfillsPlanHandleId) { $0.line }.map { [$0] } ?? []
+                if let north = value[.locLat]?.number, let east = value[.locLon]?.number {
+                    location = GeoPoint(latitude: north, longitude: east)
+                }
+            } else if value[.planSummary] != nil {
                 readPlan(.planSummary, &fields) { PlanWire(canonical: $0, strict: rules.isStrict) }
                 if rules.isStrict {
                     fields.rejectNull(.previousClaim)

@@ -1,8 +1,14 @@
-/// Plans that fit into one request, with their JSON.
+/// Plans that fit into one request, with their JSON, or a search for plans.
 public struct PlanChunk: Sendable, Hashable {
     public let count: Int
     /// The JSON array of the plan identifiers.
     let json: [UInt8]
+    /// The search; `nil` for named plans.
+    package private(set) var search: PlanSearch?
+
+    package init(_ search: PlanSearch) { (count, json, self.search) = (0, [], search) }
+
+    private init(count: Int, json: [UInt8]) { (self.count, self.json) = (count, json) }
 
     /// The room for the keys, two cursors and the limit, in bytes.
     static let envelope = 256

@@ -64,6 +64,8 @@ public struct PageWalk: Sendable {
     private var firstAsked: Timestamp?
     /// The largest identifier of the first page.
     private var firstTop: JWTID?
+    /// Whether several requests brought a page that has no order of its own, so that none shows all up to an identifier.
+    private var isJoined = false
     /// The earliest server's time at which a page can have been read; `nil` if it is unknown for one of them.
     private var readSince: Timestamp? = Timestamp(milliseconds: .max)
     private var stopped = false
@@ -129,7 +131,7 @@ public struct PageWalk: Sendable {
         isLast: Bool = false
     ) throws(PageRejection) -> Plan {
         let last = dialect.isDescending ? page.least : page.greatest
-        let hasMore = page.hasMore || mayHideMore(page)
+        let hasMore = page.hasMore || !page.isWhole && mayHideMore(page)
         if hasMore {
             if dialect.isDescending {
                 // The server's next page lies below the last item, which must lie below the previous last item.
@@ -147,7 +149,8 @@ public struct PageWalk: Sendable {
         if let askedAt { firstAsked = min(firstAsked ?? askedAt, askedAt) }
         self.readSince = self.readSince.flatMap { earliest in readSince.map { min(earliest, $0) } }
         let greatest = page.greatest
-        if pages == 1 { firstTop = greatest }
+        if pages == 1, !page.isJoined { firstTop = greatest }
+        isJoined = isJoined || page.isJoined
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
         // The walk to continue if this page finds no room at all. Its `before` is replaced by the last item that found
         // room.
@@ -208,7 +211,9 @@ public struct PageWalk: Sendable {
 
     /// The upper limit of the cursor; `nil` means none, because one consistent page showed everything.
     private var cap: JWTID? {
-        guard chunkCount > 1 || pages > 1 && !dialect.isDescending, let firstAsked, let top else { return nil }
+        guard chunkCount > 1 || isJoined || pages > 1 && !dialect.isDescending, let firstAsked, let top else {
+            return nil
+        }
         let cap = JWTID.floor(top.kind, at: firstAsked)
         guard chunkCount == 1, let firstTop, cap.precedes(firstTop) == true else { return cap }
         return firstTop
@@ -247,7 +252,7 @@ public struct PageWalk: Sendable {
     }
 
     private func openWalk(before: JWTID?) -> OpenWalk? {
-        guard dialect.isDescending, chunkCount == 1, mode == .poll, let top, let before else { return nil }
+        guard dialect.isDescending, chunkCount == 1, mode == .poll, let top = settled, let before else { return nil }
         return OpenWalk(top: top, before: before, after: after)
     }
 }

@@ -11,6 +11,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         givesToStarred,
         givesForMyOffers,
         confirmationsOfMyClaims,
+        projectsOfInterest,
     ]
 
     /// The traits, and what follows from them, made once.
@@ -82,14 +83,23 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// agent of any number of plans, so those that it issued come first.
     package var ownReport: PollTraits.OwnReport? { box.ownReport }
 
-    /// Whether the poll's items are plans.
+    /// Whether the poll's items are changes of plans that the account has starred.
     package var isOfPlans: Bool { traits.item == .plan }
+
+    /// Whether the report's pages go by the numbers of rows, which an edit does not move, while the cursor is an identifier. Only
+    /// all pages together then say how far the poll has seen.
+    package var walksRows: Bool { traits.item == .project }
+
+    /// Whether the poll's items are plans, of the account's stars or of anybody.
+    package var hasPlans: Bool { isOfPlans || walksRows }
 
     /// Whether the poll's items are gifts.
     package var isOfGifts: Bool { traits.item == .give }
 
     /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
-    public func overlaps(_ other: PollKind) -> Bool { traits.item == other.traits.item }
+    public func overlaps(_ other: PollKind) -> Bool {
+        traits.item == other.traits.item || hasPlans && other.hasPlans
+    }
 
     /// A place of plans in a request.
     public enum PlanForm: Sendable, Hashable {

@@ -3,6 +3,8 @@ package struct PollTraits: Sendable {
     /// The claims on a poll's pages.
     package enum Item: Sendable {
         case plan, offer, give, confirmation
+        /// The last version of a plan, as a row of the report of all plans.
+        case project
     }
 
     /// A report of the claims that an account made.

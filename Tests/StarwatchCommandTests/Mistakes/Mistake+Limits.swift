@@ -255,6 +255,47 @@ extension Mistake {
             ]
         ),
         Mistake(
+            "place beyond the Earth",
+            "polls:\n  projects_of_interest:\n    near: {latitude: 91, longitude: \"13\", km: 0}\n",
+            [
+                "starwatch.yaml:3: polls.projects_of_interest.near.latitude: must be between -90 and 90.",
+                "starwatch.yaml:3: polls.projects_of_interest.near.longitude: must be a number; remove the quotes.",
+                "starwatch.yaml:3: polls.projects_of_interest.near.km: must be between 0.1 and 1000.",
+            ]
+        ),
+        Mistake(
+            "place without a distance",
+            "polls:\n  projects_of_interest:\n    near: {latitude: nan, longitude: 13}\n",
+            [
+                "starwatch.yaml:3: polls.projects_of_interest.near.latitude: must be between -90 and 90.",
+                "starwatch.yaml:3: polls.projects_of_interest.near: needs km; add it.",
+            ]
+        ),
+        Mistake(
+            "place as a text",
+            "polls:\n  projects_of_interest:\n    near: Berlin\n    words: [a, \" \"]\n",
+            [
+                "starwatch.yaml:3: polls.projects_of_interest.near: must be a section: settings as \"key: value\" below it.",
+                "starwatch.yaml:4: polls.projects_of_interest.words: must have words of 1 to 64 characters in one line; correct number 2.",
+            ]
+        ),
+        Mistake(
+            "too many words",
+            "polls:\n  projects_of_interest:\n    words: [a, b, c, d, e, f, g, h, i, j, k]\n  p:\n    kind: projects_of_interest\n    words: [a, a]\n",
+            [
+                "starwatch.yaml:3: polls.projects_of_interest.words: must name at most 10 words; found 11.",
+                "starwatch.yaml:6: polls.p.words: names a word twice; remove one.",
+            ]
+        ),
+        Mistake(
+            "place of a poll of gifts",
+            "polls:\n  gives_to_me:\n    near: {latitude: 52, longitude: 13, km: 1}\n    words: [a]\n",
+            [
+                "starwatch.yaml:3: polls.gives_to_me.near: is only for polls of projects_of_interest; remove it.",
+                "starwatch.yaml:4: polls.gives_to_me.words: is only for polls of projects_of_interest; remove it.",
+            ]
+        ),
+        Mistake(
             "proxy without a scheme",
             "delivery:\n  sinks:\n    - {name: w, kind: webhook, url: https://a.test, proxy: proxy.internal}\n",
             [

@@ -329,9 +329,11 @@ import Testing
     }
 
     @Test func onlyPollsOfTheSameClaimsOverlap() {
-        // The names of kinds begin with their claims.
-        let families = Dictionary(grouping: PollKind.allCases) { $0.rawValue.prefix { $0 != "_" } }
-        #expect(families["offers"]?.count == 3 && families["starred"] == [.starredProjects])
+        // The names of kinds begin with their claims, and those of starred projects are of projects.
+        let families = Dictionary(grouping: PollKind.allCases) { kind in
+            kind == .starredProjects ? "projects" : kind.rawValue.prefix { $0 != "_" }
+        }
+        #expect(families["offers"]?.count == 3 && families["projects"] == [.starredProjects, .projectsOfInterest])
         for family in families.values {
             for kind in PollKind.allCases {
                 #expect(family.allSatisfy { $0.overlaps(kind) == family.contains(kind) })
