@@ -33,7 +33,9 @@ import Testing
         _ change: (inout AgentOptions) -> Void = { _ in },
         _ body: (World, Agent) async throws -> Void
     ) async throws {
-        try await World.with(.endorser) { world in
+        var dependencies = dependencies
+        dependencies.network = { PatientTransport(transport: $0) }
+        try await World.with(.endorser, clock: .waiting) { [dependencies] world in
             world.mock.content = #"{"count": 3, "who": "Ada"}"#
             let agent = try await world.agentOfMany(dependencies: dependencies) { options in
                 options.polls[0].timing = .every(.seconds(7200))
