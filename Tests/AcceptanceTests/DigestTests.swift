@@ -118,7 +118,7 @@ import Testing
     }
 
     /// The first minute that is at least a minute away, so that a slow start is over before its lead, and the one after it.
-    private static func minutes() -> (String, String) {
+    static func minutes() -> (String, String) {
         let first = (Int(Date().timeIntervalSince1970) + 60 + 59) / 60
         func text(_ minute: Int) -> String {
             let (hour, rest) = (minute / 60 % 24, minute % 60)

@@ -324,6 +324,40 @@ import Testing
         #expect(try await to.accounts.account(World.alice)?.status == .paused)
     }
 
+    /// That of the source means nothing to the receivers of the destination.
+    @Test func anOpenDigestNamesTheAccountAsTheDestinationDoes() async throws {
+        let (from, to) = (try await source.open(), try await openDestination())
+        let daily = try #require(DigestName("daily"))
+        let occurrence = DigestOccurrence(digest: daily, slot: "daily/slot-08-00", fireAt: source.now)
+        var message = DigestMessage(
+            id: "ntf_digest",
+            runID: "run_1",
+            occurrence: occurrence,
+            text: .fallback,
+            title: "t",
+            body: "b",
+            locale: "en"
+        )
+        message.account = "source"
+        let text = ArmedText(text: .fallback, fingerprint: 1, title: "t", body: "b", payload: message.json())
+        var changes = DigestChanges()
+        changes.armed = [.init(occurrence: occurrence, token: message.id, text: text)]
+        changes.fired = [.init(occurrence: occurrence, sinks: ["log"], runID: message.runID)]
+        let generation = try await from.identity.active().generation
+        _ = try await from.digests.apply(
+            changes,
+            of: World.alice,
+            generation: generation,
+            server: World.server,
+            now: source.now
+        )
+        let handout = try self.text(try await handOut(from))
+        #expect(try await take(to, handout) == .arrived)
+        message.account = "p"
+        let open = try await destination.reclaim(to, at: destination.now, until: destination.now + .days(1))
+        #expect(open.map(\.outgoing.payload) == [message.json()])
+    }
+
     @Test func aNotificationOnItsWayIsWaitedFor() async throws {
         let from = try await source.open()
         try await source.commit(from, source.changes(1...2))

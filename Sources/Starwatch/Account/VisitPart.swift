@@ -20,6 +20,8 @@ package struct VisitPart: Sendable {
     /// Cancels the work that the turn has left at a stop of the process, which cancels the turn too; `nil` if a stop lets the
     /// turn end and makes one more.
     let cancel: (@Sendable () async -> Void)?
+    /// Whether it can poll, beside the polls themselves.
+    var polls = false
 }
 
 extension VisitPart {
@@ -27,11 +29,13 @@ extension VisitPart {
     ///
     /// - Parameters:
     ///   - finishes: Whether a stop of the process lets the pass in flight end and makes one more. Otherwise it is cancelled.
+    ///   - polls: Whether it can poll.
     ///   - worker: Makes the worker, or returns the one that there is.
     init<Work: Worker>(
         _ name: Name,
         wake: Wake?,
         finishes: Bool = false,
+        polls: Bool = false,
         _ worker: @escaping @Sendable () -> Work
     ) {
         let cancel: @Sendable () async -> Void = { await worker().abort() }
@@ -40,7 +44,8 @@ extension VisitPart {
             wake: wake,
             executor: Offload.executor,
             turn: { await worker().turn() },
-            cancel: finishes ? nil : cancel
+            cancel: finishes ? nil : cancel,
+            polls: polls
         )
     }
 

@@ -86,7 +86,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var nextRun: TimeText?
         /// Time zone of the digest, as an IANA name.
         public var timezone: String
-        /// The digest's last time within two days; `nil` if there is none, or when signed out.
+        /// The digest's last time within two days; `nil` if there is none, when signed out, and with many accounts.
         public var lastRun: TimeText?
         /// Result at ``lastRun``; `nil` without one.
         public var lastStatus: SlotStatus?

@@ -16,6 +16,8 @@ package struct Digest: Sendable {
     private let zone: @Sendable () -> any TimeZoneRules
     /// Delay of the digest after its scheduled times.
     private var delay = Duration.zero
+    /// The pseudonym of one of many accounts, which its messages name; `nil` otherwise.
+    private(set) var account: String?
 
     package init(
         _ options: DigestOptions,
@@ -43,10 +45,22 @@ package struct Digest: Sendable {
     package var name: DigestName { options.name }
 
     /// The digest with its delay within ``DigestOptions/window``.
-    func placed(for instance: String) -> Digest {
+    ///
+    /// - Parameters:
+    ///   - instance: Determines the delay; `nil` for none.
+    ///   - account: The pseudonym of one of many accounts; `nil` for the active identity.
+    func placed(for instance: String?, account: String?) -> Digest {
         var copy = self
-        copy.delay = Splay.delay(instance: instance, poll: PollName(name), within: options.window)
+        copy.delay = instance.map { Splay.delay(instance: $0, poll: PollName(name), within: options.window) } ?? .zero
+        copy.account = account
         return copy
+    }
+
+    /// The time of the first fetch or occurrence after `now`, whatever the delay of an account; `nil` if there is none until
+    /// `end`.
+    func firstWork(after now: Timestamp, until end: Timestamp) -> Timestamp? {
+        plan.occurrences(after: now - options.window, through: end + options.lead)
+            .map { max($0.fireAt - options.lead, now) }.min()
     }
 
     /// The start of the changes for the occurrence at `fireAt`, if no earlier occurrence has listed any.
@@ -68,7 +82,7 @@ package struct Digest: Sendable {
         )
         plan.delay = delay
         plan.onEmpty = options.onEmpty
-        plan.fingerprint = wording.fingerprint
+        plan.fingerprint = account.map { [String(wording.fingerprint), $0].stableHash } ?? wording.fingerprint
         return plan
     }
 }

@@ -125,7 +125,7 @@ struct DigestChangeMaker {
         if let text = arming.text {
             let rendering = digest.wording.render(text, content(of: digest), in: plan.zone)
             unknown += rendering.unknown.map { (digest.name, $0) }
-            let message = DigestMessage(
+            var message = DigestMessage(
                 id: token,
                 // Known before the pass that fires it, because sinks get it with the armed text.
                 runID: RandomID.runID(of: token),
@@ -135,6 +135,7 @@ struct DigestChangeMaker {
                 body: rendering.body,
                 locale: locale
             )
+            message.account = digest.account
             armed = ArmedText(
                 text: text,
                 fingerprint: plan.fingerprint,

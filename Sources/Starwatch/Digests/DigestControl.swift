@@ -15,16 +15,18 @@ struct DigestControl: Sendable {
         let account = try await identity.stored().did
         let rows = try await rows(of: account, since: now - .days(1)) ?? []
         var reports: [DigestReport] = []
+        let wanted = service?.wanted(by: try await identity.current())
         for digest in service?.digests ?? [] {
             var content: StoredContent?
             if let account { content = try await store.digests.content(source: digest.source, account: account) }
-            reports.append(DigestReport(digest, rows: rows, content: content, now: now))
+            let isWanted = wanted?.contains(digest.name) ?? false
+            reports.append(DigestReport(digest, isWanted: isWanted, rows: rows, content: content, now: now))
         }
         return DigestListing(digests: reports)
     }
 
-    /// The digests for ``AgentStatus``. Without digests, the database is not read.
-    func status(of account: DID?) async throws(StoreError) -> [String: AgentStatus.Digest] {
+    /// The digests for ``AgentStatus``. Without digests, the database is not read. Those of many accounts have no common results.
+    func status(of account: DID?, isSignedOut: Bool) async throws(StoreError) -> [String: AgentStatus.Digest] {
         guard let digests = service?.digests else { return [:] }
         let now = time.now
         let rows = try await rows(of: account, since: now - .days(2))
@@ -32,10 +34,12 @@ struct DigestControl: Sendable {
         for digest in digests {
             let plan = digest.plan
             var entry = AgentStatus.Digest(timezone: digest.options.timezone ?? plan.zone.identifier)
-            if let rows {
+            if !isSignedOut {
                 // The longest day has 25 hours.
                 let coming = plan.occurrences(after: now, through: now + .days(2))
                 entry.nextRun = coming.map(\.fireAt).min()?.iso8601
+            }
+            if let rows {
                 let came = rows.filter { row in
                     let occurrence = row.row.occurrence
                     return occurrence.digest == digest.name && occurrence.isPlanned && occurrence.fireAt <= now
@@ -90,7 +94,13 @@ struct DigestControl: Sendable {
 }
 
 extension DigestReport {
-    fileprivate init(_ digest: Digest, rows: [DigestState.Row], content: StoredContent?, now: Timestamp) {
+    fileprivate init(
+        _ digest: Digest,
+        isWanted: Bool,
+        rows: [DigestState.Row],
+        content: StoredContent?,
+        now: Timestamp
+    ) {
         let plan = digest.plan
         name = digest.name.rawValue
         timezone = digest.options.timezone ?? plan.zone.identifier
@@ -112,7 +122,7 @@ extension DigestReport {
             )
         }
         for occurrence in plan.occurrences(after: now, through: now + DigestDecision.horizon)
-        where !stored.contains(occurrence) {
+        where isWanted && !stored.contains(occurrence) {
             found.append(
                 (
                     occurrence,

@@ -18,13 +18,25 @@ package struct DigestFetcher: Sendable {
     let requester: Requester
     /// Content for digests of polls; `nil` if there are none.
     var polls: PollContent?
+    /// The answers that many accounts share; `nil` if there is one account.
+    var contents: SharedContents?
 
     private var time: any TimeSource { requester.time }
 
     /// - Parameter stored: The stored content, whose ETag is sent.
     package func fetch(_ digest: Digest, for fetch: DigestService.Pass.Fetch, stored: StoredContent?) async -> End {
         switch (digest.options.content, digest.fetcher) {
-        case (.request(let request), _): return await send(request, of: digest, for: fetch, stored: stored)
+        case (.request(let request), _):
+            // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
+            let deadline = fetch.occurrence?.fireAt ?? time.now + Self.timeout
+            guard let contents else {
+                return await send(request, of: digest, for: fetch.account, before: deadline, stored: stored)
+            }
+            // Visits wait for it, and others need their places.
+            let end = min(deadline, time.now + RetryDecision.longestInlineWait)
+            return await contents.end(of: digest, isByHand: fetch.isByHand, stored: stored, on: time) { known in
+                await send(request, of: digest, for: nil, before: end, stored: known)
+            }
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
         case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
         // Made without the host's fetchers, for reading the database only.
@@ -83,17 +95,18 @@ package struct DigestFetcher: Sendable {
     private func send(
         _ fetch: FetchOptions,
         of digest: Digest,
-        for occasion: DigestService.Pass.Fetch,
+        for account: DID?,
+        before deadline: Timestamp,
         stored: StoredContent?
     ) async -> End {
         guard Offload.isChosen else {
-            return await Offload.run { await send(fetch, of: digest, for: occasion, stored: stored) }
+            return await Offload.run {
+                await send(fetch, of: digest, for: account, before: deadline, stored: stored)
+            }
         }
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
-        // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
-        let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
         let gate = requester.gates.gate(to: origin)
-        var open = OpenRequest(of: occasion.account, through: gate, by: requester) { _ in
+        var open = OpenRequest(of: account, through: gate, by: requester) { _ in
             try digest.token.map { try AccessToken(file: $0) }
         }
         (open.retries, open.patience) = (.never, .before(deadline))
@@ -210,6 +223,11 @@ package struct PollContent: Sendable {
     /// The host program's project names by handle.
     let names: [String: String]
 
+    /// Waits for cycles that have outlasted their fetch.
+    func finish(_ names: [PollName]) async {
+        for poll in polls where names.contains(poll.name) { _ = await service.join(poll) }
+    }
+
     /// Runs the poll once, or waits for the cycle in flight, and lists the changes found since then.
     ///
     /// - Parameters:
@@ -226,7 +244,7 @@ package struct PollContent: Sendable {
             (Task.isCancelled ? .cancelled : outcome, nil, nil)
         }
         guard let poll = polls.first(where: { $0.name == name }) else { return (.unreachable, nil, nil) }
-        switch await service.refresh(poll).outcome {
+        switch await service.refresh(poll, shares: true).outcome {
         case .changed, .unchanged, .bootstrapped: break
         case .failed, .deferred, .cancelled: return failed(.unreachable)
         // Skipped: no plans, no token, no room, or nobody signed in.

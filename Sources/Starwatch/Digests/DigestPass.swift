@@ -11,18 +11,20 @@ struct DigestPass {
     let generation: Int
     let now: Timestamp
     private let plans: [DigestPlan]
+    private let wanted: Set<DigestName>
     private(set) var result = DigestService.Pass()
     private var state: DigestState
     private var contents: [DigestName: StoredContent] = [:]
 
     /// - Returns: `nil` if there is no identity.
     init?(_ service: DigestService) async throws(StoreError) {
-        let active = try await service.account.identity.current().identity
-        guard let did = active.did else { return nil }
+        let current = try await service.account.identity.current()
+        guard let did = current.identity.did else { return nil }
         self.service = service
         account = did
-        generation = active.generation
+        generation = current.identity.generation
         now = service.now
+        wanted = service.wanted(by: current)
         plans = service.digests.map(\.plan)
         state = try await service.store.digests.state(of: did, since: now - .days(1))
     }
@@ -51,7 +53,8 @@ struct DigestPass {
             digest.options.onEmpty == .skip && contents[digest.name]?.isEmpty == true
         }
         let decision = DigestDecision.decide(
-            plans: plans,
+            // The others count as armed meanwhile, so that nothing is missed.
+            plans: plans.filter { wanted.contains($0.name) },
             rows: state.rows.map(\.row),
             contents: contents.mapValues(\.validatedAt),
             empty: Set(empty.map(\.name)),
@@ -75,7 +78,7 @@ struct DigestPass {
         )
         maker.locale = service.locale
         maker.endFired()
-        maker.make(decision, sinks: service.sinks.filter { !$0.isDisabled }.map(\.name))
+        maker.make(decision, sinks: decision.fired.isEmpty ? [] : try await service.sinkNames(of: account))
         maker.extend(by: DigestService.topUp)
         maker.addEvents(of: account, service.writer)
         guard !maker.changes.isEmpty else { return true }
@@ -94,12 +97,14 @@ struct DigestPass {
     }
 
     /// Plans the decision's fetches, and those of digests without content, once after every start and every change of
-    /// identity.
+    /// identity. A visit does not know of others since the start, so for one of many accounts before the first arming.
     mutating func planFetches(_ decision: DigestDecision) {
         for occurrence in decision.prefetches { planFetch(of: occurrence.digest, for: occurrence) }
-        for digest in service.digests where digest.options.onMissing != .skip {
-            guard service.isFirst(digest.source, generation: generation), contents[digest.name] == nil,
-                !result.fetches.contains(where: { $0.digest == digest.name })
+        for digest in service.digests where digest.options.onMissing != .skip && wanted.contains(digest.name) {
+            let isFirst =
+                service.account.identity.served == nil
+                ? service.isFirst(digest.source, generation: generation) : state.armedThrough[digest.name] == nil
+            guard isFirst, contents[digest.name] == nil, !result.fetches.contains(where: { $0.digest == digest.name })
             else { continue }
             planFetch(of: digest.name, for: nil)
         }

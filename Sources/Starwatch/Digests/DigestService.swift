@@ -17,6 +17,8 @@ package final class DigestService: Worker {
             package let occurrence: DigestOccurrence?
             package let account: DID
             package let generation: Int
+            /// Whether an operator asked for it, who wants the content of this moment.
+            package var isByHand = false
         }
 
         package var scheduled = 0
@@ -60,16 +62,35 @@ package final class DigestService: Worker {
     package var now: Timestamp { time.now }
 
     /// Makes a pass, and starts the fetches that it announces. ``abort()`` ends them.
+    ///
+    /// For one of many accounts it waits for them, because the visit ends with its turns. An account that rests is looked at
+    /// again before its digests are no longer armed a day ahead.
     package func turn() async -> Timestamp? {
         let pass = await pass()
-        for fetch in pass.fetches where !Task.isCancelled { _ = start(fetch) }
-        return local(pass.next)
+        let fetches = pass.fetches.compactMap { Task.isCancelled ? nil : start($0) }
+        guard account.identity.served != nil else { return local(pass.next) }
+        for fetch in fetches { _ = await fetch.value() }
+        let names = Set(pass.fetches.map(\.digest))
+        await fetcher.polls?.finish(digests.filter { names.contains($0.name) }.compactMap(\.options.content.pollName))
+        let look = time.now + Self.topUp
+        return min(local(pass.next) ?? look, look)
     }
 
     /// Cancels the work in flight because the identity changed, and returns when it has ended.
     package func abort() async {
         await passes.abort()
         wakes.digests.raise()
+    }
+
+    /// The digests but those of polls that are switched off, by the configuration or by the account's preferences.
+    func wanted(by identity: IdentityContext.Snapshot) -> Set<DigestName> {
+        let off = Set((fetcher.polls?.polls ?? []).filter { identity.isOff($0.options) }.map(\.name))
+        return Set(digests.filter { digest in digest.options.content.pollName.map(off.contains) != true }.map(\.name))
+    }
+
+    /// The sinks that an account's digests can go to.
+    func sinkNames(of account: DID) async throws(StoreError) -> [String] {
+        try await SinkReceiver.all(sinks, of: account, in: store).filter { !$0.isDisabled }.map(\.name)
     }
 
     /// Arms, fires and ends occurrences, and returns the fetches to make.
@@ -128,7 +149,13 @@ extension DigestService {
         let active = try await account.identity.current().identity
         guard let did = active.did else { return nil }
         return await fetch(
-            Pass.Fetch(digest: digest.name, occurrence: nil, account: did, generation: active.generation)
+            Pass.Fetch(
+                digest: digest.name,
+                occurrence: nil,
+                account: did,
+                generation: active.generation,
+                isByHand: true
+            )
         )
     }
 
@@ -148,7 +175,7 @@ extension DigestService {
         let active = try await account.identity.current().identity
         guard let did = active.did else { throw Self.otherIdentity }
         let noSink = ControlError(.conflict, "Every sink of the digest is off; see starwatch status.")
-        let names = sinks.filter { !$0.isDisabled && digest.options.sinks?.contains($0.name) ?? true }.map(\.name)
+        let names = try await sinkNames(of: did).filter { digest.options.sinks?.contains($0) ?? true }
         guard !names.isEmpty else { throw noSink }
         let now = time.now
         let state = try await store.digests.state(of: did, since: now - .seconds(1))

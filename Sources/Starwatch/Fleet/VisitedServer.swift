@@ -21,7 +21,8 @@ final class VisitedServer: Sendable {
     private let state = Mutex(State())
 
     init(gate: Gate, options: AgentOptions) {
-        (self.gate, hasOtherWork) = (gate, options.delivery.noticesStaleness(forMany: true))
+        self.gate = gate
+        hasOtherWork = options.delivery.noticesStaleness(forMany: true) || !options.digests.isEmpty
     }
 
     /// Looks whether the server takes requests.

@@ -149,7 +149,7 @@ extension ControlOperation {
         case .identitySet, .identityRemove, .identityErase:
             "This agent works for many accounts; add, remove or erase them with starwatch accounts."
         case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange, .feedToken,
-            .notificationsFollow, .notificationsAct:
+            .notificationsFollow, .notificationsAct, .digestsFetch, .digestsShow:
             namesAccount ? nil : Self.problemWithoutAccount
         default: nil
         }

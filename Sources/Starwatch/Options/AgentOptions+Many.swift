@@ -41,9 +41,6 @@ extension AgentOptions {
                 )
             }
         }
-        if !digests.isEmpty {
-            report("digests", "are not made for many accounts yet; leave them out with accounts: many.")
-        }
         if let canary, canary.account == nil {
             report("canary", "needs account, the DID of the account that gets the synthetic changes; add it.")
         }

@@ -188,7 +188,7 @@ struct CycleRun: ~Copyable {
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
         guard let sharing = cycle.service.sharing, cycle.poll.kind.isOfPlans else { return nil }
         sharing.want(snapshot.stars, at: time.boottime)
-        guard cycle.nextRun != nil, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
+        guard cycle.shares, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
         else { return nil }
         let wish = SharedWish(

@@ -16,9 +16,19 @@ package final class PollCycle: Sendable {
     let runID: String
     /// The next scheduled run, stored with the cycle.
     let nextRun: Timestamp?
+    /// Whether an answer that other accounts share will do, as for a scheduled run.
+    let shares: Bool
 
-    init(poll: Poll, of service: PollService, memory: WalkMemory = WalkMemory(), runID: String, nextRun: Timestamp?) {
+    init(
+        poll: Poll,
+        of service: PollService,
+        memory: WalkMemory = WalkMemory(),
+        runID: String,
+        nextRun: Timestamp?,
+        shares: Bool = false
+    ) {
         (self.poll, self.service, self.memory, self.runID, self.nextRun) = (poll, service, memory, runID, nextRun)
+        self.shares = shares || nextRun != nil
     }
 
     var store: Store { service.environment.store }

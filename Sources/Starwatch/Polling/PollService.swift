@@ -95,11 +95,13 @@ package final class PollService: Sendable {
 
     /// Runs one cycle now, or waits for the one in progress. Cancelling the caller does not cancel the cycle, because
     /// the schedule can own it.
-    package func refresh(_ poll: Poll) async -> PollCycle.Result {
+    ///
+    /// - Parameter shares: Whether an answer that other accounts share will do.
+    package func refresh(_ poll: Poll, shares: Bool = false) async -> PollCycle.Result {
         // The task is unstructured, so that the cycle continues when the caller is cancelled.
         await Task {
             let runID = RandomID.runID()
-            let (task, isOurs) = begin(poll, runID: runID, nextRun: nil)
+            let (task, isOurs) = begin(poll, runID: runID, nextRun: nil, shares: shares)
             let result = await task.value
             return isOurs ? end(poll, result, runID: runID) : result ?? PollCycle.Result(skip: .overlap)
         }.value
@@ -173,9 +175,21 @@ package final class PollService: Sendable {
     }
 
     /// Returns the cycle in progress, or starts one. The caller that starts it must call ``end(_:_:runID:)``.
-    private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
+    private func begin(
+        _ poll: Poll,
+        runID: String,
+        nextRun: Timestamp?,
+        shares: Bool = false
+    ) -> (task: Running, isOurs: Bool) {
         let track = track(poll)
-        let cycle = PollCycle(poll: poll, of: self, memory: track.memory, runID: runID, nextRun: nextRun)
+        let cycle = PollCycle(
+            poll: poll,
+            of: self,
+            memory: track.memory,
+            runID: runID,
+            nextRun: nextRun,
+            shares: shares
+        )
         return track.state.withLock { state in
             if let running = state.running { return (running, false) }
             // While the cycle waits for its turn, the progress of the running cycles counts.

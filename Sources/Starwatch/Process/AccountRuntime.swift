@@ -27,7 +27,8 @@ package final class AccountRuntime: Sendable {
 
     /// Nothing runs yet.
     ///
-    /// - Parameter served: An account of a fleet, which has no digests and callbacks; `nil`: the active identity, or nobody.
+    /// - Parameter served: An account of a fleet, whose events the runtime of nobody sends to callbacks; `nil`: the active
+    ///   identity, or nobody.
     init(of served: DID?, in process: AgentProcess) {
         let (options, environment, parts) = (process.options, process.environment, process.parts)
         self.process = process
@@ -59,36 +60,37 @@ package final class AccountRuntime: Sendable {
             account: account
         )
         canary = process.canaries.flatMap { $0.options.account == served ? CanaryService($0, account: account) : nil }
-        guard served == nil else {
-            (digests, callbacks) = (nil, nil)
+        let writer = process.callbackWriter
+        callbacks =
+            served != nil || parts.callbacks.isEmpty
+            ? nil : CallbackService(receivers: parts.callbacks, writer: writer, account: account)
+        guard !parts.digests.isEmpty else {
+            digests = nil
             return
         }
-        let writer = process.callbackWriter
-        digests =
-            parts.digests.isEmpty
-            ? nil
-            : DigestService(
-                digests: parts.digests.map { $0.placed(for: process.instance) },
-                sinks: process.sinks,
-                fetcher: DigestFetcher(
-                    http: parts.http,
-                    requester: process.requester,
-                    polls: PollContent(
-                        polls: polls,
-                        service: pollService,
-                        store: process.store,
-                        server: account.server,
-                        environment: environment,
-                        names: options.delivery.projectNames
-                    )
+        // Of many accounts each has its delay, and nobody has none.
+        let place = served?.rawValue ?? (options.fleetOfMany == nil ? process.instance : nil)
+        let pseudonym = served.map(process.pseudonym.hash)
+        digests = DigestService(
+            digests: parts.digests.map { $0.placed(for: place, account: pseudonym) },
+            sinks: process.sinks,
+            fetcher: DigestFetcher(
+                http: parts.http,
+                requester: process.requester,
+                polls: PollContent(
+                    polls: polls,
+                    service: pollService,
+                    store: process.store,
+                    server: account.server,
+                    environment: environment,
+                    names: options.delivery.projectNames
                 ),
-                writer: writer,
-                locale: options.delivery.locale,
-                account: account
-            )
-        callbacks =
-            parts.callbacks.isEmpty
-            ? nil : CallbackService(receivers: parts.callbacks, writer: writer, account: account)
+                contents: process.contents
+            ),
+            writer: writer,
+            locale: options.delivery.locale,
+            account: account
+        )
     }
 
     var options: AgentOptions { process.options }
@@ -113,7 +115,10 @@ package final class AccountRuntime: Sendable {
     var parts: [VisitPart] {
         var parts: [VisitPart] = []
         if let canary { parts.append(VisitPart(.canary, wake: nil) { canary }) }
-        if let digests { parts.append(VisitPart(.digests, wake: wakes.digests) { digests }) }
+        if let digests {
+            let polls = digests.digests.contains { $0.options.content.pollName != nil }
+            parts.append(VisitPart(.digests, wake: wakes.digests, polls: polls) { digests })
+        }
         parts += [
             VisitPart(.delivery, wake: wakes.dispatch, finishes: true) { self.dispatcher },
             VisitPart(.acknowledgement, wake: wakes.acknowledge, finishes: true) { self.acknowledger },

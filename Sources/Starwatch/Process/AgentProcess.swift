@@ -24,6 +24,8 @@ package final class AgentProcess: Sendable {
     let lastCycles = LastCycles()
     /// The requests that accounts without a token share; `nil` if each asks alone.
     let sharing: SharedRequests?
+    /// The content of digests that accounts share; `nil` if there is one account.
+    let contents: SharedContents?
     let sinks: [SinkSlot]
     /// The synthetic changes; `nil` if none are configured.
     let canaries: CanaryMemory?
@@ -32,6 +34,7 @@ package final class AgentProcess: Sendable {
     let logs: AgentLog
     let runs: RunRecorder
     let pseudonym: IdentityHash
+    let callbackWriter: CallbackWriter
     let changeHash: ChangeHash
     let differences: OptionsDifference
     /// The id of this installation, which determines the delay of polls within their splay.
@@ -45,7 +48,6 @@ package final class AgentProcess: Sendable {
     let startedAt: Duration
 
     package var store: Store { environment.store }
-    var callbackWriter: CallbackWriter { CallbackWriter(options: options.callbacks, pseudonym: pseudonym) }
     var gates: Gates { requester.gates }
     var journal: Journal { Journal(environment: environment, differences: differences) }
 
@@ -93,6 +95,7 @@ package final class AgentProcess: Sendable {
         instance = installation.instanceID
         let hash = IdentityHash(key: installation.key)
         pseudonym = hash
+        callbackWriter = CallbackWriter(options: options.callbacks, pseudonym: hash)
         changeHash = ChangeHash(key: installation.key)
         differences = OptionsDifference(key: installation.key, settings: dependencies.settings)
         log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
@@ -138,6 +141,7 @@ package final class AgentProcess: Sendable {
         api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
         polls = Self.polls(parts, options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
+        contents = options.fleetOfMany == nil ? nil : SharedContents()
         let shares = options.fleetOfMany?.sharedRequests == true && parts.tokens.isAnonymous
         sharing = shares ? SharedRequests(metrics: metrics.fleet, polls: polls) : nil
     }

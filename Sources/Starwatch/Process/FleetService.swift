@@ -40,7 +40,7 @@ final class FleetService: Service {
     private let held = Mutex<[DID: AccountLease]>([:])
     /// The visits that have ended and are not stored yet, and the time since which they wait.
     private let ended = Mutex<(ends: [LeaseEnd], since: Duration)>(([], .zero))
-    /// The work that visits leave to the next ones; most leave none.
+    /// The work that visits leave to the next ones; most leave none but the time of their digests.
     private let memories = Mutex<[DID: Visit.Memory]>([:])
     /// The time of the last claim on both clocks.
     private let lastClaim = Mutex<(now: Timestamp, boottime: Duration)?>(nil)
@@ -186,15 +186,18 @@ final class FleetService: Service {
             return last
         }
         let step = former.map { (now - $0.now) - (boottime - $0.boottime) }
+        let isOther = step.map { $0 < .seconds(-1) } ?? true
         do throws(StoreError) {
-            if let step, step < .seconds(-1) {
+            if let step, isOther {
                 // Their times are those of the clock before.
                 await storeEnds()
                 try await store.accounts.moveDue(by: step)
             }
-            // The clock of an earlier run can have been ahead.
-            if step == nil {
-                try await store.accounts.settleDue(latest: now + Self.longestRest + LeaseTerm.length, now: now)
+            // The clock of an earlier run can have been ahead, and digests can come before the accounts' times.
+            if isOther {
+                let rest = now + Self.longestRest + LeaseTerm.length
+                let digest = process.parts.digests.compactMap { $0.firstWork(after: now, until: rest) }.min() ?? rest
+                try await store.accounts.settleDue(latest: max(digest, now + LeaseTerm.length), now: now)
             }
         } catch {
             lastClaim.withLock { $0 = former }

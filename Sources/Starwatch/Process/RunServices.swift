@@ -73,7 +73,12 @@ package struct RunServices {
             timeServers: process.parts.timeServers,
             options: agent.options.clock
         )
-        return [housekeeping, clock] + [agent.fleet ?? SoleVisit(of: agent.runtime)]
+        guard let fleet = agent.fleet else { return [housekeeping, clock, SoleVisit(of: agent.runtime)] }
+        // The events of all accounts are in one queue.
+        let callbacks = agent.runtime.parts.filter { $0.name == .callbacks }
+        let sender: [any Service] =
+            callbacks.isEmpty ? [] : [SoleVisit(of: agent.runtime, polls: [], parts: callbacks)]
+        return [housekeeping, clock] + sender + [fleet]
     }
 }
 

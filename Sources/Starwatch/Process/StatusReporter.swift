@@ -158,7 +158,7 @@ struct StatusReporter: Sendable {
             facts.silence = silences[poll.name]
             return facts
         }
-        status.digests = try await digests.status(of: snapshot.identity.did)
+        status.digests = try await digests.status(of: snapshot.identity.did, isSignedOut: facts.isSignedOut)
         status.storage = AgentStatus.Storage(
             encrypted: await process.store.keys.isEncrypted,
             reencryption: await process.store.keys.resealProgress

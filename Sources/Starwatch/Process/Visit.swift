@@ -140,14 +140,17 @@ final class Visit: Sendable {
 
     private func firstDue(of part: VisitPart.Name, _ pause: Timestamp?, now: Timestamp) -> Timestamp? {
         guard let lease else { return now }
+        // Most visits find nothing, and each of these parts would read the database.
+        let mustLook = lease.hasOpenRows || !lease.wasReleased
         switch part {
         case .poll: return pause ?? now
-        case .canary, .digests, .callbacks: return now
+        case .canary, .callbacks: return now
+        case .digests:
+            // A later time means that the clock was set back.
+            return memory[part].flatMap { mustLook || $0 > now + DigestService.topUp ? nil : $0 } ?? now
         case .delivery, .acknowledgement:
-            // Most visits find nothing, and delivery would read the database a dozen times.
             let looksAlways = visited.options.delivery.noticesStaleness(forMany: true)
-            let mustLook = memory[part] != nil || lease.hasOpenRows || !lease.wasReleased || looksAlways
-            return mustLook ? now : nil
+            return mustLook || memory[part] != nil || looksAlways ? now : nil
         }
     }
 
@@ -164,7 +167,7 @@ final class Visit: Sendable {
                 state[index] = Part(due: nil, isAtWork: true, turns: state[index].turns + 1)
                 return true
             }
-            return (due, parts.indices.contains { state[$0].isAtWork && parts[$0].isPoll })
+            return (due, parts.indices.contains { state[$0].isAtWork && (parts[$0].isPoll || parts[$0].polls) })
         }
         for index in due {
             let part = parts[index]

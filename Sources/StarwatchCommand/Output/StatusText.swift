@@ -113,7 +113,7 @@ enum StatusText {
             titles: ["DIGEST", "LAST", "RESULT", "WHY", "NEXT", "ZONE"],
             rows: status.digests.sorted { $0.key < $1.key }.map { name, digest in
                 [
-                    name, RelativeTime.text(digest.lastRun, now: now, never: "never"),
+                    name, RelativeTime.text(digest.lastRun, now: now, never: status.accounts == nil ? "never" : "-"),
                     digest.lastStatus?.rawValue ?? "-", digest.lastErrorCode?.rawValue ?? "-",
                     RelativeTime.text(digest.nextRun, now: now), digest.timezone,
                 ]

@@ -21,6 +21,8 @@ public struct DigestMessage: Sendable, Hashable, Codable {
     public let fireAt: String
     /// The time of its content; missing without content.
     public let contentAt: String?
+    /// The pseudonym of the account, of an agent that works for many; `nil` otherwise.
+    public package(set) var account: String?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id
@@ -33,6 +35,7 @@ public struct DigestMessage: Sendable, Hashable, Codable {
         case actions, changes
         case fireAt = "fire_at"
         case contentAt = "content_at"
+        case account
     }
 
     public static let longestTitle = 200

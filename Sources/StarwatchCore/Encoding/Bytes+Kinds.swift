@@ -15,5 +15,5 @@ extension Sequence<UInt8> {
 
 extension Sequence<String> {
     /// The hash of texts, of which each has an end.
-    var stableHash: Int64 { Int64(bitPattern: flatMap { Array($0.utf8) + [0xff] }.stableHash) }
+    package var stableHash: Int64 { Int64(bitPattern: flatMap { Array($0.utf8) + [0xff] }.stableHash) }
 }

@@ -102,7 +102,7 @@ extension StatusPage {
         """
         <tr><th scope="row">\(name)</th>
         <td data-label="Last result"><div>\(result(digest))</div></td>
-        <td data-label="Last time"><div>\(times.ageAndTime(digest.lastRun, never: "not yet"))</div></td>
+        <td data-label="Last time"><div>\(times.ageAndTime(digest.lastRun, never: status.accounts == nil ? "not yet" : "–"))</div></td>
         <td data-label="Next time"><div>\(times.ageAndTime(digest.nextRun))</div></td>
         <td data-label="Time zone"><div>\(digest.timezone)</div></td></tr>
 
@@ -112,7 +112,8 @@ extension StatusPage {
     private func result(_ digest: AgentStatus.Digest) -> HTML {
         let why: HTML = digest.lastErrorCode.map { "<small>\(Self.words($0.rawValue).lowercased())</small>" } ?? ""
         return switch digest.lastStatus {
-        case nil: "<span class=\"pill\">New</span>"
+        // Each of many accounts has its own.
+        case nil: status.accounts == nil ? "<span class=\"pill\">New</span>" : "<span class=\"none\">–</span>"
         // A sink has not taken it yet.
         case .scheduled: "<span class=\"pill warn\">In progress</span>"
         case .shown: "<span class=\"pill good\">Shown</span>"

@@ -196,15 +196,17 @@ struct MoveRows {
         guard values["state"] ?? .text("open") == .text("open"), case .blob(let payload)? = values["payload"] else {
             return
         }
-        guard var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) else {
-            // Of another form, such as a digest's, which names no account.
+        // Made anew in any case: of what else stands in it, nothing is known.
+        if var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) {
+            message.account = pseudonym
+            values["payload"] = .blob(Data(OutgoingNotification(message).payload))
+        } else if var message = try? JSONDecoder().decode(DigestMessage.self, from: payload) {
+            message.account = pseudonym
+            values["payload"] = .blob(Data(message.json()))
+        } else {
             let other = JSONTree(json: Array(payload))
             if other?["account"] != nil || other?["account_did"] != nil { throw UnusableValue() }
-            return
         }
-        // Made anew in any case: of what else stands in it, nothing is known.
-        message.account = pseudonym
-        values["payload"] = .blob(Data(OutgoingNotification(message).payload))
     }
 
     /// Gives a row the account, the ids and the sealed values of this database.

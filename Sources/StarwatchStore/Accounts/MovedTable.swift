@@ -86,7 +86,7 @@ struct MovedTable {
         "Each agent says itself whom it serves.": [
             "active_identity", "accounts", "leases", "removed_accounts", "account_moves",
         ],
-        "Digests are configured for one person, and fetched and planned anew.": [
+        "Digests are those of each agent, and fetched and planned anew.": [
             "notif_contents", "notif_deliveries", "digest_progress", "notif_config",
         ],
         "Values are sealed again with the keys of the destination.": ["sealing", "data_keys", "sealed_accounts"],

@@ -95,6 +95,10 @@ package struct StoredContent: Sendable, Hashable {
     /// The last time when the server confirmed the content; at first the time of the fetch.
     package let validatedAt: Timestamp
     package let etag: String?
+
+    package init(payload: String, validatedAt: Timestamp, etag: String?) {
+        (self.payload, self.validatedAt, self.etag) = (payload, validatedAt, etag)
+    }
 }
 
 /// The result of a fetch.

@@ -29,11 +29,6 @@ extension Mistake {
             "starwatch.yaml:6: polls.p.plan_ids: has no meaning with accounts: many; give each account its stars."
         ),
         withKey(
-            "many, a digest",
-            "polls:\n  starred_projects: {kind: starred_projects}\ndigests:\n  daily: {poll: starred_projects, times: [\"08:00\"]}\n",
-            "starwatch.yaml:6: digests: are not made for many accounts yet; leave them out with accounts: many."
-        ),
-        withKey(
             "many, a canary",
             "canary: {every: 1h}\ndelivery: {sinks: [{name: h, kind: webhook, url: https://a.test, canary: true}]}\n",
             "starwatch.yaml:3: canary: needs account, the DID of the account that gets the synthetic changes; add it."

@@ -52,6 +52,26 @@ import Testing
         }
     }
 
+    @Test func aDigestOfAPollThatIsSwitchedOffIsNeitherFetchedNorMissed() async throws {
+        try await Self.run { bench async throws in
+            await bench.settle()
+            _ = try await bench.agent.perform(ControlAPI.chooseKind, KindChoice(kind: .starredProjects, optedOut: true))
+            for time in ["12:55", "13:00", "13:30"] { await bench.show(at: time) }
+            #expect(daily(bench).isEmpty && bench.count(.refused) == 0)
+            #expect(try await bench.agent.perform(ControlAPI.listDigests).digests.first?.occurrences.isEmpty == true)
+            _ = try await bench.agent.perform(
+                ControlAPI.chooseKind,
+                KindChoice(kind: .starredProjects, optedOut: false)
+            )
+            await bench.settle()
+            let rows = try await bench.stored()
+            #expect(
+                rows.map(\.row.status) == [.scheduled]
+                    && rows.map(\.row.occurrence.fireAt) == [DigestBench.day + .days(1)]
+            )
+        }
+    }
+
     /// Rows found by a fetch are stored after the lead begins and belong only to their own occurrence.
     @Test func whatOneOccurrenceHasListedIsNotInTheNext() async throws {
         try await Self.run { bench async throws in

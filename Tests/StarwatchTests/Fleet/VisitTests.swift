@@ -180,6 +180,35 @@ import Testing
         }
     }
 
+    /// Otherwise the digests of all accounts would ask the server at once, and each would wait beyond its time. Those with content
+    /// from elsewhere keep no poll waiting.
+    @Test(arguments: [true, false]) func aPartKeepsThePlaceOfThePollsOnlyIfItPolls(polls: Bool) async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent()
+            let (began, polled, ends) = (Signal(), Signal(), Signal())
+            var digests = part(.digests) {
+                began.raise()
+                await ends.wait()
+                return nil
+            }
+            digests.polls = polls
+            let visit = Task { [digests, calls] in
+                await Visit(of: agent.runtime, Self.lease(of: world.did), polls: [], parts: [digests]) {
+                    .all
+                } hasPolled: {
+                    calls.add("given")
+                    polled.raise()
+                }.run()
+            }
+            await began.wait()
+            if !polls { await polled.wait() }
+            #expect(calls.count("given") == (polls ? 0 : 1))
+            ends.raise()
+            _ = await visit.value
+            #expect(calls.count("given") == 1)
+        }
+    }
+
     /// So that it does not keep others waiting.
     @Test func aPartThatIsAlwaysDueLeavesTheRestToTheNextVisit() async throws {
         try await World.with(.canonical) { world in

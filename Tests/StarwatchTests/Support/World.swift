@@ -123,6 +123,8 @@ final class World: Sendable {
             let jwt_id: String
         }
         let id: String
+        let poll: String
+        let body: String
         let count: Int
         let account: String?
         let changes: [Change]
