@@ -80,7 +80,8 @@ import Testing
         let items = query.items(of: Self.kind, for: Self.me, plans: chunk, startCursor: "0").map { "\($0)=\($1)" }
         #expect(
             items == [
-                "claimContents=garden", "jwtId_greaterThan=\(after)", "jwtId_lessThan=\(before)", "beforeId=51",
+                "claimContents=garden", "jwtId_greaterThan=\(after.rawValue)", "jwtId_lessThan=\(before.rawValue)",
+                "beforeId=51",
             ]
         )
         let first = PageQuery(after: nil).items(of: Self.kind, for: Self.me, startCursor: "0")
@@ -93,7 +94,7 @@ import Testing
 
     private func page(_ times: [Int], row: Int, more: Bool) throws -> Page {
         let rows = times.enumerated().map { index, time in
-            #"{"jwtId":"\#(id(time))","handleId":"p\#(time)","rowId":\#(row - index)}"#
+            #"{"jwtId":"\#(id(time).rawValue)","handleId":"p\#(time)","rowId":\#(row - index)}"#
         }
         let json = #"{"data":[\#(rows.joined(separator: ","))],"hitLimit":\#(more)}"#
         var decoder = PageDecoder(dialect: .endorser, kind: Self.kind, validation: .lenient, quarantine: false)
