@@ -22,8 +22,8 @@ package final class AgentProcess: Sendable {
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
     let lastCycles = LastCycles()
-    /// The requests that accounts without a token share; `nil` if each asks alone.
-    let sharing: SharedRequests?
+    /// The requests that accounts share, by the kinds of polls for which none asks alone.
+    let sharing: [PollKind: SharedRequests]
     let sinks: [SinkSlot]
     /// The synthetic changes; `nil` if none are configured.
     let canaries: CanaryMemory?
@@ -131,8 +131,10 @@ package final class AgentProcess: Sendable {
         api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
         polls = Self.polls(parts, options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
-        let shares = options.fleetOfMany?.sharedRequests == true && parts.tokens.isAnonymous
-        sharing = shares ? SharedRequests(metrics: metrics.fleet, polls: polls) : nil
+        let hasTokens = !parts.tokens.isAnonymous
+        let shared = options.fleetOfMany?.sharedRequests == true ? polls : []
+        sharing = Dictionary(grouping: shared.filter { $0.kind.isShared(withTokens: hasTokens) }, by: \.kind)
+            .mapValues { [metrics] in SharedRequests(metrics: metrics.fleet, polls: $0) }
     }
 
     /// Checks that the next agent could run with `next`, while this one runs.
