@@ -316,7 +316,7 @@ import Testing
         #expect(stream?.nextRun == world.now + .seconds(900))
         #expect(snapshot.oldestPending == world.now)
         #expect(snapshot.oldestDead == nil)
-        #expect(snapshot.imbalance == LedgerImbalance())
+        #expect(snapshot.imbalance == (0, 0))
         #expect(store.status.fileSizes()?.database ?? 0 > 0)
         #expect(snapshot.identity.generation == 1)
     }

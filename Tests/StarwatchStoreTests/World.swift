@@ -149,7 +149,7 @@ final class World {
 
     func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let imbalance = try await store.status.snapshot([]).imbalance
-        #expect(imbalance == LedgerImbalance(), sourceLocation: sourceLocation)
+        #expect(imbalance == (0, 0), sourceLocation: sourceLocation)
     }
 
     /// The findings of SQLite's integrity check; empty if the file is intact.
