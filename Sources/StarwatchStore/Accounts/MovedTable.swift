@@ -1,6 +1,6 @@
 /// A table whose rows move with their account to another agent.
 ///
-/// Every other table with data of an account stays behind, and ``staying`` says why.
+/// `MoveTests` says why each of the others stays behind.
 struct MovedTable {
     let name: String
     /// The condition of an account's rows. Its only argument is the stored form of the account.
@@ -71,24 +71,6 @@ struct MovedTable {
 
     /// The table of what only an agent for many accounts uses, and an encrypted database keeps.
     static let addresses = "account_sinks"
-
-    /// The tables that stay, by the reason.
-    static let staying: [String: [String]] = [
-        "Each agent says itself whom it serves.": [
-            "active_identity", "accounts", "leases", "removed_accounts", "account_moves",
-        ],
-        "Digests are configured for one person, and fetched and planned anew.": [
-            "notif_contents", "notif_deliveries", "digest_progress", "notif_config",
-        ],
-        "Values are sealed again with the keys of the destination.": ["sealing", "data_keys", "sealed_accounts"],
-        "The server's dialect and waits are those of each agent.": ["servers"],
-        "Sums, logs, runs and the journal are those of the process.": [
-            "ledger_totals", "ledger_samples", "log_entries", "recent_runs", "journal",
-        ],
-        "It belongs to a sink or a receiver of the process.": ["feed", "event_queue"],
-        "A host program's own data stays with it.": ["poll_schedules", "host_watermarks"],
-        "It describes the database.": ["installation", "grdb_migrations", "feature_introductions"],
-    ]
 
     private static func ofAccount(_ name: String, isNumbered: Bool = false) -> MovedTable {
         MovedTable(name: name, rows: "account = ?1", account: "account", isNumbered: isNumbered)
