@@ -43,7 +43,7 @@ package struct DigestFetcher: Sendable {
         let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
         let row = stored?.etag.flatMap { Int64($0) }
         let late: End = (.timeout, .failed)
-        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
+        let end = await time.run(within: Self.timeout, late: late) { () -> End in
             guard let polls else { return (.unreachable, .failed) }
             let (outcome, changes, last) = await polls.find(poll, of: fetch.account, after: row, since: since)
             guard let changes else { return (outcome, .failed) }
@@ -66,7 +66,7 @@ package struct DigestFetcher: Sendable {
             etag: stored?.etag
         )
         let late: End = (.timeout, .failed)
-        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
+        let end = await time.run(within: Self.timeout, late: late) { () -> End in
             do {
                 switch try await fetcher.content(for: request) {
                 case .content(let text, let etag):

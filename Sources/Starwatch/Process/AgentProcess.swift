@@ -163,7 +163,7 @@ package final class AgentProcess: Sendable {
         let answer = Promise<Bool>()
         store.status.whenIdle { answer.fulfil(true) }
         // Uses the real clock, because nothing advances a simulated one here.
-        return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
+        return await SystemClock().run(within: store.health.patience * 5, late: false) {
             await answer.value() ?? false
         } ?? false
     }
