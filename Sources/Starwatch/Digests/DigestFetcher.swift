@@ -96,7 +96,7 @@ package struct DigestFetcher: Sendable {
         var open = OpenRequest(of: occasion.account, through: gate, by: requester) { _ in
             try digest.token.map { try AccessToken(file: $0) }
         }
-        (open.retries, open.patience) = (.never, .before(deadline))
+        (open.retries, open.deadline) = (.never, deadline)
         while await open.next() {
             let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - open.admittedAt)
             let exchange = await http.exchange(Self.message(fetch, open.token, etag: stored?.etag, timeout: limit))

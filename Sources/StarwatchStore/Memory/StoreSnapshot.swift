@@ -80,7 +80,7 @@ package struct SinkBacklog: Sendable, Hashable {
 }
 
 /// The state of the store at one moment.
-package struct StoreSnapshot: Sendable {
+package struct StoreSnapshot: Sendable, Hashable {
     package let identity: ActiveIdentity
     /// The requested streams that were ever used.
     package let streams: [StreamKey: StreamSnapshot]
@@ -95,9 +95,10 @@ package struct StoreSnapshot: Sendable {
     package let backlogs: [String: SinkBacklog]
     /// The number of notifications that an optional sink rejected or was given up for. Their rows are finished.
     package let undelivered: Int
-    /// The imbalance of the ledgers: sums of absolute differences, which must be 0. They are `fetched = new + duplicate + rejected`,
-    /// and `new = delivered + dead + cancelled + suppressed + pending`.
-    package let imbalance: (fetched: Int, new: Int)
+    /// The sum of the ledgers' absolute differences from `fetched = new + duplicate + rejected`, which must be 0.
+    package let fetchedImbalance: Int
+    /// That from `new = delivered + dead + cancelled + suppressed + pending`.
+    package let newImbalance: Int
     /// The number of quarantined items of the active identity.
     package let quarantined: Int
     /// The sums of all ledgers' entries since the database began. They never fall.

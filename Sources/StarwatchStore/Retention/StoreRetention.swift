@@ -218,15 +218,10 @@ extension IdentityRows {
             let streams = "(SELECT id FROM streams WHERE account = ?)"
             try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
         }
-        for table in [
-            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
-            "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
-            "account_sinks", "account_moves",
-        ] {
+        for (table, column) in SealedTable.accounts where column == "account" {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])
         }
-        // The settings last, because the account refers to them. Its lease goes with it.
-        try db.run("DELETE FROM accounts WHERE account = ?", [account])
+        // Last, because the account refers to them.
         try db.run("DELETE FROM settings WHERE accountDid = ?", [account])
     }
 }

@@ -122,14 +122,14 @@ extension LedgerRows {
         var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
         for rows in counts.values { total.merge(rows, uniquingKeysWith: +) }
         var found: [StreamKey: StreamSnapshot] = [:]
-        var imbalance = (fetched: 0, new: 0)
+        var (fetchedImbalance, newImbalance) = (0, 0)
         let rows = try db.rows(Self.streams)
         while let row = try rows.next() {
             let ledger = try Self.ledger(row)
             let open = counts[try row["id"]] ?? [:]
             let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
-            imbalance.fetched += abs(ledger.fetchedImbalance)
-            imbalance.new += abs(ledger.newImbalance(pending: undecided))
+            fetchedImbalance += abs(ledger.fetchedImbalance)
+            newImbalance += abs(ledger.newImbalance(pending: undecided))
             // With many accounts no stream is asked for, and each would take a key.
             guard !wanted.isEmpty else { continue }
             let stream = try ifReadable { try db.streams.stream(row) }
@@ -144,7 +144,8 @@ extension LedgerRows {
             oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'"),
             backlogs: try db.deliveries.backlogs(),
             undelivered: try undelivered(),
-            imbalance: imbalance,
+            fetchedImbalance: fetchedImbalance,
+            newImbalance: newImbalance,
             quarantined: try db.outbox.quarantinedCount(),
             totals: try db.ledger.totals()
         )
