@@ -2,6 +2,7 @@ import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTransport
 import Testing
 
 @testable import Starwatch
