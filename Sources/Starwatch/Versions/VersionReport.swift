@@ -11,7 +11,7 @@ package struct VersionReport: Sendable, Encodable, Hashable {
     /// The version of the alert rules that this program is made for.
     package var rules: Int
     package var swift = AgentVersion.swift
-    package var sqlite = Store.sqliteVersion ?? "unknown"
+    package var sqlite = SQLiteVersion.current ?? "unknown"
     package var libcurl = CurlVersion.current ?? "unknown"
 
     /// The parts of the program; `nil` unless asked for.
@@ -35,7 +35,7 @@ package struct VersionReport: Sendable, Encodable, Hashable {
             packagesUnknown = packages == nil ? "unknown: built from source; see Package.resolved" : nil
             libraries =
                 CurlVersion.libraries.map { PartVersion($0.name, $0.version) }
-                + [PartVersion("SQLite", Store.sqliteVersion ?? "unknown")]
+                + [PartVersion("SQLite", SQLiteVersion.current ?? "unknown")]
                 // These have no function that tells.
                 + ["libcrypt", "libsecp256k1"].map {
                     PartVersion($0, "unknown: the library does not tell; see the SBOM, or ask the package manager")

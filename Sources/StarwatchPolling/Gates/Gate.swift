@@ -27,10 +27,8 @@ package actor Gate {
     private var serverRemaining: Int?
     /// Whether the state of a previous run was read.
     private var isRestored: Bool
-    /// `true` if the stored wait was read, so that it moves with the clock.
-    private var hasWait: Bool
-    /// The jumps of the local clock between the start of the process and ``restore(now:)``.
-    private var jumps: Duration
+    /// The jumps of the local clock since the start of the process; `nil` when the stored wait was read, which then moves with it.
+    private var jumps: Duration?
     /// The restoration in progress.
     private var restoring: Promise<StoreError?>?
 
@@ -52,7 +50,7 @@ package actor Gate {
         known = KnownServer(server: server, dialect: dialect, store: store)
         self.clock = clock
         self.observer = observer
-        (isRestored, hasWait, self.jumps) = (store == nil, store == nil, jumps)
+        (isRestored, self.jumps) = (store == nil, store == nil ? nil : jumps)
         wait = ServerWait(server: server, store: store)
     }
 
@@ -86,13 +84,12 @@ package actor Gate {
     }
 
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
-        guard !hasWait else { return }
-        let before = jumps
+        guard let before = jumps else { return }
         let learned = try await store.servers.state(server)
-        hasWait = true
+        let all = jumps.take() ?? before
         known.restore(learned)
         wait.restore(learned, now: now - before)
-        if jumps != .zero { await wait.shift(by: jumps) }
+        if all != .zero { await wait.shift(by: all) }
     }
 
     /// The wait before which nothing is sent; `nil` if requests can go.
@@ -255,7 +252,7 @@ package actor Gate {
         circuit.shift(by: jump)
         known.shift(by: jump)
         windows.shift(by: jump)
-        if hasWait { await wait.shift(by: jump) } else { jumps += jump }
+        if let before = jumps { jumps = before + jump } else { await wait.shift(by: jump) }
         // If this write fails, the next request stores the window.
         await windows.storeKnown(now: now) { _ in true }
     }

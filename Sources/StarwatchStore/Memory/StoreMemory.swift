@@ -4,6 +4,9 @@ import Synchronization
 /// The state of a store that any thread reads.
 final class StoreMemory: Sendable {
     let accounts: AccountMemories
+    /// The file of an agent, which its path can cease to name. Another owner looks after its file itself, and a reader has
+    /// nothing to lose.
+    let file: DatabaseFile.Identity?
     /// The last snapshot, valid until a write can change it. Most scrapes find no change since the last one.
     ///
     /// Written on the store's queue, in the order of the transactions.
@@ -15,5 +18,5 @@ final class StoreMemory: Sendable {
     /// The number of transactions that changed or closed stored notifications for an operator.
     let renewals = Atomic(0)
 
-    init(accounts: AccountMemories) { self.accounts = accounts }
+    init(accounts: AccountMemories, file: DatabaseFile.Identity?) { (self.accounts, self.file) = (accounts, file) }
 }

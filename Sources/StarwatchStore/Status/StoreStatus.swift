@@ -24,7 +24,9 @@ package struct StoreStatus: Sendable {
     }
 
     /// Whether the path does not name the open file any more: it was deleted, moved or replaced.
-    package var isFileLost: Bool { store.isFileLost }
+    package var isFileLost: Bool {
+        store.memory.file?.isLost(from: store.options.path) ?? false
+    }
 
     /// Copies a database whose file is lost to `DATABASE.rescued`, in place of an earlier copy. The open file ends with the
     /// process.
@@ -32,7 +34,10 @@ package struct StoreStatus: Sendable {
     /// - Returns: The copy's file name; `nil` if the file is not lost.
     package func rescue(now: Timestamp) async throws(StoreError) -> String? {
         try await store.perform { store throws(StoreError) in
-            do { return try store.rescue(now: now) } catch { throw StoreError(error) }
+            let (file, path) = (store.memory.file, store.options.path)
+            do { return try DatabaseFile.rescue(store.database, of: file, at: path, now: now) } catch {
+                throw StoreError(error)
+            }
         }
     }
 

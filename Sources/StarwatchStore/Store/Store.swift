@@ -15,9 +15,6 @@ package actor Store {
     /// Whether the store only reads, beside the agent that has the database open.
     package nonisolated var reads: Bool { options.reads }
     nonisolated let memory: StoreMemory
-    /// The file of an agent, which its path can cease to name. Another owner looks after its file itself, and a reader has
-    /// nothing to lose.
-    private nonisolated let file: DatabaseFile.Identity?
     let database: DatabaseQueue
     let context: SessionContext
     nonisolated let pageCheck: PageCheck
@@ -37,8 +34,8 @@ package actor Store {
             let opened = try options.reads ? options.openBeside() : options.openOwned()
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
-            file = options.owner == .agent && !options.reads ? DatabaseFile.Identity(path: options.path) : nil
-            memory = StoreMemory(accounts: opened.context.accounts)
+            let file = options.owner == .agent && !options.reads ? DatabaseFile.Identity(path: options.path) : nil
+            memory = StoreMemory(accounts: opened.context.accounts, file: file)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
@@ -52,30 +49,10 @@ package actor Store {
         memory.accounts.storeLate(in: self)
         pageCheck.stop()
         // The open file ends with this process.
-        _ = try? rescue(now: options.now())
+        _ = try? DatabaseFile.rescue(database, of: memory.file, at: options.path, now: options.now())
         try? database.close()
         // After the database is on the disk.
         pageCheck.release(options, health.failure)
-    }
-
-    // MARK: - The file
-
-    /// Whether the path does not name the file any more.
-    nonisolated var isFileLost: Bool { file != nil && DatabaseFile.Identity(path: options.path) != file }
-
-    /// Copies the database if its file is lost.
-    ///
-    /// - Returns: The copy's file name; `nil` if the file is not lost.
-    func rescue(now: Timestamp) throws -> String? {
-        guard isFileLost else { return nil }
-        let target = options.path + ".rescued"
-        try DatabaseFile.copy(database, at: options.path, to: target, now: now)
-        return String(target.split(separator: "/").last ?? "")
-    }
-
-    /// The version of SQLite in use, such as `3.40.1`; `nil` if SQLite does not work.
-    package static var sqliteVersion: String? {
-        try? DatabaseQueue().read { db in try String.fetchOne(db, sql: "SELECT sqlite_version()") }
     }
 
     // MARK: - Access
