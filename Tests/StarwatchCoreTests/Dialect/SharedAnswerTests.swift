@@ -98,6 +98,19 @@ import Testing
         #expect(!isUsable)
     }
 
+    @Test(arguments: [(PollKind.givesForMyOffers, "jwtId"), (.confirmationsOfMyClaims, "id")])
+    func ofEverybodysClaimsEachAccountTakesTheSame(_ kind: PollKind, key: String) {
+        let items = [5, 3].map { #"{"\#(key)":"\#(Self.id(.endorser, $0).rawValue)","handleId":"a"}"# }
+        let topics = kind.topics(of: ["plan"])
+        var answer = SharedAnswer(kind: kind, dialect: .endorser, after: Self.id(.endorser, 0), topics: topics)
+        let isUsable = answer.add(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
+        #expect(isUsable && answer.covers(kind.topics(of: [])))
+        let part = answer.part(of: kind.topics(of: []), after: Self.id(.endorser, 3))
+        #expect(String(decoding: part.body, as: UTF8.self) == #"{"data":[\#(items[0])]}"#)
+        let isUsableWithoutID = answer.add(Array(#"{"data":[{"handleId":"a"}]}"#.utf8))
+        #expect(!isUsableWithoutID)
+    }
+
     @Test func anUnreadablePageMakesTheAnswerUseless() {
         for body in ["", "{", "[]", "{}", #"{"data":7}"#, #"{"data":[],"hitLimit":1}"#] {
             var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)

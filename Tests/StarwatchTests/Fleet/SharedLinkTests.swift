@@ -67,7 +67,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [MockFault.malformedJSON, .schemaViolation(.missingJWTID), .status(400)])
+    private static let nobodys = #"{"data":[{"handleId":"a"}]}"#
+    private static let page = "HTTP/1.1 200 OK\r\nContent-Length: \(nobodys.utf8.count)\r\n\r\n\(nobodys)"
+
+    @Test(arguments: [MockFault.malformedJSON, .raw(Array(page.utf8)), .status(400)])
     func aPageThatOneAccountCannotUseHoldsUpNoOther(_ fault: MockFault) async throws {
         try await LinkedCrowd.with(.givesForMyOffers) { crowd in
             let ids = [crowd.link(to: crowd.claims[0]), crowd.link(to: crowd.claims[1])]
@@ -85,7 +88,7 @@ import Testing
     @Test func anAnswerThatIsOfNoUseFailsOnlyItsRequest() async throws {
         try await LinkedCrowd.with(.givesForMyOffers) { crowd in
             let id = crowd.link(to: crowd.claims[1])
-            crowd.world.mock.script(.schemaViolation(.missingJWTID), at: .givesToMe)
+            crowd.world.mock.script(.malformedJSON, at: .givesToMe)
             let before = crowd.pages
             await crowd.round()
             #expect(crowd.pages == before + 13)
@@ -116,9 +119,9 @@ import Testing
     ) async throws -> (heard: [[Int]], polls: Double, requests: Int) {
         var result: (heard: [[Int]], polls: Double, requests: Int) = ([], 0, 0)
         try await LinkedCrowd.with(kind, sharing: sharing) { crowd in
-            var (dice, claims, links) = (Dice(state: 7), crowd.claims.map { $0 }, [String: Int]())
+            var (dice, claims, links) = (Dice(state: 7), crowd.claims, [String: Int]())
             let endpoint: MockEndpoint = kind == .givesForMyOffers ? .givesToMe : .claims
-            let faults: [MockFault] = [.status(500), .resetBeforeHead, .malformedJSON, .schemaViolation(.missingJWTID)]
+            let faults: [MockFault] = [.status(500), .resetBeforeHead, .malformedJSON, .status(400)]
             for _ in 0..<40 {
                 if dice.roll(3) == 0 { claims.append(crowd.claim(of: dice.roll(12))) }
                 for _ in 0..<dice.roll(4) {
