@@ -62,7 +62,7 @@ import Testing
         let names = files.map { $0.path.dropFirst(folder.path.count + 1) }.sorted()
         #expect(
             names == [
-                "Database/DatabaseFile+Copy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
+                "Database/DatabaseFile+Copy.swift", "Database/SQLRow.swift",
                 "Database/SQLite.swift", "Journal/StoredRecord.swift", "Schema/Schema.swift",
                 "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
                 "Store/PageCheck.swift", "Store/Store.swift", "Store/StoreOptions+Opening.swift",

@@ -21,7 +21,7 @@ import Testing
         let again = try await store!.acknowledgements.nextBatch(world.stream, limit: 100, now: world.now) { "key-2" }
         #expect(again == first)
         let done = try await store!.acknowledgements.complete(first, now: world.now)
-        #expect(done == AckCompletion(acknowledged: 3, watermark: .advanced(to: world.id(3))))
+        #expect(done == (acknowledged: 3, watermark: .advanced(to: world.id(3))))
         #expect(try await store!.acknowledgements.complete(first, now: world.now).acknowledged == 0)
         let next = try await store!.acknowledgements.nextBatch(world.stream, limit: 100, now: world.now) { "key-3" }
         #expect(next?.key == "key-3")
@@ -52,7 +52,7 @@ import Testing
         try await world.deliverAll(store)
         try await world.commit(store, world.changes([3])) { $0.cursor = .unchanged }
         let done = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
-        #expect(done == AckCompletion(acknowledged: 4, watermark: .advanced(to: world.id(2))))
+        #expect(done == (acknowledged: 4, watermark: .advanced(to: world.id(2))))
         try await world.deliverAll(store, id: "ntf_late")
         _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         #expect(try await store.acknowledgements.watermark(world.stream) == world.id(5))
@@ -64,7 +64,7 @@ import Testing
         try await world.deliverAll(store)
         #expect(
             try await store.acknowledgements.completeLocally(world.stream, now: world.now)
-                == AckCompletion(acknowledged: 3, watermark: .unchanged)
+                == (acknowledged: 3, watermark: .unchanged)
         )
         #expect(try await store.acknowledgements.watermark(world.stream) == nil)
         try await world.commit(store, []) { $0.cursor = .advance(to: world.id(9)) }

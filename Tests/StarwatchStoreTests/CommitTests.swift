@@ -274,7 +274,7 @@ import Testing
         )
         #expect(batch.ids.count == 3)
         let done = try await store.acknowledgements.complete(batch, now: world.now)
-        #expect(done == AckCompletion.expected(3, .advanced(to: world.id(3))))
+        #expect(done == (acknowledged: 3, watermark: .advanced(to: world.id(3))))
         #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 10, now: world.now) { "k2" } == nil)
         try await world.expectBalanced(store)
     }
@@ -415,12 +415,6 @@ import Testing
         let interests = try await store.stars.interests(of: World.alice)
         _ = try await store.stars.add(["other"], of: World.alice, server: World.server, now: world.now)
         #expect(try await world.commit(store, world.changes(1...2)) { $0.expectedInterests = interests } != nil)
-    }
-}
-
-extension AckCompletion {
-    static func expected(_ count: Int, _ watermark: WatermarkOutcome) -> AckCompletion {
-        AckCompletion(acknowledged: count, watermark: watermark)
     }
 }
 

@@ -112,8 +112,8 @@ import Testing
         let ledger = try await store.status.ledger(stream)
         #expect(ledger.new == 5 && ledger.acknowledged == 3)
         #expect(try await store.status.ledgerTotals() == ledger)
-        let imbalances = try await store.status.snapshot([]).imbalance
-        #expect(imbalances.fetched == 0 && imbalances.new == 0)
+        let snapshot = try await store.status.snapshot([])
+        #expect(snapshot.fetchedImbalance == 0 && snapshot.newImbalance == 0)
         #expect(try await store.polls.state(stream, maxUndelivered: 1000).watermark != nil)
         #expect(try await world.integrityCheck().isEmpty)
         // The used rate limit: two requests.

@@ -131,7 +131,7 @@ import Testing
         try await world.deliverAll(store)
         #expect(
             try await store.acknowledgements.completeLocally(world.stream, now: world.now)
-                == AckCompletion(acknowledged: 8, watermark: .unchanged)
+                == (acknowledged: 8, watermark: .unchanged)
         )
         try await world.commit(store, []) { $0.cursor = .advance(to: world.id(10)) }
         #expect(try await store.polls.state(world.stream, maxUndelivered: 9).fetchCursor == cursor)

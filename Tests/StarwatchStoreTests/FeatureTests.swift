@@ -159,7 +159,7 @@ import Testing
         #expect(stars == ["plan"])
         #expect(try await store.status.ledger(world.stream).suppressed == 3)
         #expect(try await store.outboxCounts()[.pending, default: 0] == 0)
-        #expect(try await store.status.snapshot([]).imbalance.new == 0)
+        #expect(try await store.status.snapshot([]).newImbalance == 0)
         let preferences = try await store.stars.interests(of: World.alice).preferences
         #expect(preferences == #"{"sound":true,"starredProjects":false}"#)
         _ = try await store.stars.setOptedOut(false, of: World.alice, server: World.server, now: world.now)

@@ -140,6 +140,24 @@ import Testing
 
     // MARK: - Tables
 
+    /// The tables that stay, by the reason.
+    private static let staying: [String: [String]] = [
+        "Each agent says itself whom it serves.": [
+            "active_identity", "accounts", "leases", "removed_accounts", "account_moves",
+        ],
+        "Digests are those of each agent, and fetched and planned anew.": [
+            "notif_contents", "notif_deliveries", "digest_progress", "notif_config",
+        ],
+        "Values are sealed again with the keys of the destination.": ["sealing", "data_keys", "sealed_accounts"],
+        "The server's dialect and waits are those of each agent.": ["servers"],
+        "Sums, logs, runs and the journal are those of the process.": [
+            "ledger_totals", "ledger_samples", "log_entries", "recent_runs", "journal",
+        ],
+        "It belongs to a receiver of the process.": ["event_queue"],
+        "A host program's own data stays with it.": ["poll_schedules", "host_watermarks"],
+        "It describes the database.": ["installation", "grdb_migrations", "feature_introductions"],
+    ]
+
     /// A new table must be put on one of the two lists.
     @Test func everyTableMovesOrStaysForAReason() async throws {
         let store = try await openSource()
@@ -151,7 +169,7 @@ import Testing
             )
         }
         let moved = MovedTable.all.map(\.name)
-        let staying = MovedTable.staying.values.joined()
+        let staying = Self.staying.values.joined()
         #expect(tables == (moved + staying).sorted())
     }
 

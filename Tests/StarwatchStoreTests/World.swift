@@ -148,8 +148,8 @@ final class World {
     }
 
     func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let imbalance = try await store.status.snapshot([]).imbalance
-        #expect(imbalance == LedgerImbalance(), sourceLocation: sourceLocation)
+        let snapshot = try await store.status.snapshot([])
+        #expect(snapshot.fetchedImbalance == 0 && snapshot.newImbalance == 0, sourceLocation: sourceLocation)
     }
 
     /// The findings of SQLite's integrity check; empty if the file is intact.

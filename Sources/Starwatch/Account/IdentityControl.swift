@@ -141,14 +141,20 @@ struct IdentityControl: Sendable {
             startPolls()
         }
         let (server, now) = (account.server, environment.clock.now)
+        let (plans, named) = (change.planIDs, Set(change.planIDs))
         let stars =
             switch change.operation {
-            case .set: try await store.stars.set(change.planIDs, of: did, server: server, now: now)
-            case .add: try await store.stars.add(change.planIDs, of: did, server: server, now: now)
-            case .remove: try await store.stars.remove(change.planIDs, of: did, server: server, now: now)
             case .optOut, .optIn:
                 try await store.stars.setOptedOut(change.operation == .optOut, of: did, server: server, now: now)
-            case .restore: try await store.stars.restore(of: did, server: server, now: now)
+            case let operation:
+                try await store.stars.change(of: did, server: server, now: now) { stars, archived in
+                    switch operation {
+                    case .add: stars + plans
+                    case .remove: stars.filter { !named.contains($0) }
+                    case .restore: stars + (try archived())
+                    case .set, .optOut, .optIn: plans
+                    }
+                }
             }
         wake()
         return StarsListing(planIDs: stars)

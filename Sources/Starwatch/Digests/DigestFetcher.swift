@@ -55,7 +55,7 @@ package struct DigestFetcher: Sendable {
         let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
         let row = stored?.etag.flatMap { Int64($0) }
         let late: End = (.timeout, .failed)
-        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
+        let end = await time.run(within: Self.timeout, late: late) { () -> End in
             guard let polls else { return (.unreachable, .failed) }
             let (outcome, changes, last) = await polls.find(poll, of: fetch.account, after: row, since: since)
             guard let changes else { return (outcome, .failed) }
@@ -78,7 +78,7 @@ package struct DigestFetcher: Sendable {
             etag: stored?.etag
         )
         let late: End = (.timeout, .failed)
-        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
+        let end = await time.run(within: Self.timeout, late: late) { () -> End in
             do {
                 switch try await fetcher.content(for: request) {
                 case .content(let text, let etag):
@@ -109,7 +109,7 @@ package struct DigestFetcher: Sendable {
         var open = OpenRequest(of: account, through: gate, by: requester) { _ in
             try digest.token.map { try AccessToken(file: $0) }
         }
-        (open.retries, open.patience) = (.never, .before(deadline))
+        (open.retries, open.deadline) = (.never, deadline)
         while await open.next() {
             let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - open.admittedAt)
             let exchange = await http.exchange(Self.message(fetch, open.token, etag: stored?.etag, timeout: limit))

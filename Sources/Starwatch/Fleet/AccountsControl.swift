@@ -12,8 +12,7 @@ struct AccountsControl: Sendable {
     let gate: Gate
     let server: VisitedServer
     let polls: [Poll]
-    /// The requests that many accounts share; `nil` if each asks alone.
-    let sharing: SharedRequests?
+    let sharing: [PollKind: SharedRequests]
     /// The configured sinks.
     let sinks: [SinkOptions]
     /// The sinks that need an address of the account, if all do; none if another sink reaches every account.
@@ -97,7 +96,8 @@ struct AccountsControl: Sendable {
         }
         var next = done.makeIterator()
         // The next request asks for them, and the warning counts them.
-        for draft in drafts { sharing?.want(draft.stars ?? [], at: environment.time.boottime) }
+        let requests = sharing[.starredProjects]
+        for draft in drafts { requests?.want(draft.stars ?? [], at: environment.time.boottime) }
         let entries = results.map { $0 ?? Self.entry(next.next()) }
         note("added", done.filter { [.added, .returned, .changed].contains($0) }.count)
         return AccountAdditionsReport(accounts: entries, warning: try await warning())
@@ -264,13 +264,13 @@ struct AccountsControl: Sendable {
     /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
     private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
         let polls = polls.filter(\.options.isEnabled)
+        let alone = polls.filter { sharing[$0.kind] == nil }
         // Shared requests note themselves which accounts rest.
-        let unwanted = WantedPolls.unwanted(
-            polls.filter { sharing == nil || !$0.kind.isOfPlans }.map { (name: $0.name, kind: $0.kind) },
-            by: counts.preferences
-        )
-        guard let sharing else { return FleetRound(polls: counts.active * polls.count - unwanted) }
-        return sharing.round(accounts: counts.active, polls: polls, unwanted: unwanted, isFirst: isFirst, now: now)
+        let unwanted = WantedPolls.unwanted(alone.map { (name: $0.name, kind: $0.kind) }, by: counts.preferences)
+        return sharing.reduce(FleetRound(polls: counts.active * alone.count - unwanted)) { round, shared in
+            let polls = polls.filter { $0.kind == shared.key }
+            return round + shared.value.round(accounts: counts.active, polls: polls, isFirst: isFirst, now: now)
+        }
     }
 
     private func duration(of round: FleetRound) -> Duration { round.duration(requestsPerSecond: requestsPerSecond) }
@@ -278,7 +278,7 @@ struct AccountsControl: Sendable {
     func status(of counts: AccountCounts, _ failures: [AccountFailure]) -> AgentStatus.Accounts {
         let (metrics, round) = (environment.metrics.fleet, round(counts))
         var status = AgentStatus.Accounts(counts, round: duration(of: round), requests: round.requests)
-        if sharing != nil {
+        if !sharing.isEmpty {
             status.sharedRequests = Int(metrics.sharedRequests.value)
             status.sharedPolls = Int(metrics.sharedPolls.value)
         }
@@ -299,7 +299,7 @@ struct AccountsControl: Sendable {
         let round = duration(of: round(counts))
         var facts = HealthFacts.Accounts(
             wait: wait,
-            round: sharing?.awaited(round, wait: wait) ?? round,
+            round: server.awaited(round, wait: wait),
             stale: counts.stale
         )
         facts.unreachable = counts.unreachable

@@ -11,6 +11,7 @@ final class VisitedServer: Sendable {
     private struct State {
         var readiness = ServerReadiness.ready
         var waits = ServerWaits()
+        var awaited = AwaitedRound()
         /// The account whose visit probes; `nil` if none does.
         var prober: DID?
     }
@@ -61,6 +62,13 @@ final class VisitedServer: Sendable {
             state.prober = nil
             return true
         }
+    }
+
+    /// The round that accounts have to wait for.
+    ///
+    /// - Parameter wait: The time that the longest waiting account has waited.
+    func awaited(_ round: Duration, wait: Duration) -> Duration {
+        state.withLock { $0.awaited.note(round, wait: wait) }
     }
 
     /// The time at which an account that was due at `time` would have become due without the waits of the server.

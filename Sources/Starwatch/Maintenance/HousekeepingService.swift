@@ -165,7 +165,8 @@ package final class HousekeepingService: Service {
             // The earlier clock counts, so that a server whose clock runs ahead does not cause dead letters to be
             // deleted.
             let counts = try await store.retention.apply(policy, now: min(clock.now, time.now))
-            if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
+            let cleaned = counts["notification_outbox"] ?? 0
+            if cleaned > 0 { logger.log(.retentionCleaned, [.rowCount: .number(cleaned)]) }
             store.health.ended(.retention, failed: false)
             return true
         } catch {

@@ -164,7 +164,7 @@ package struct FleetMetrics: Sendable {
     package let sharedRequests = MetricRegistry.current.counter(
         .counter(
             "starwatch_fleet_shared_requests_total",
-            "Requests for the starred projects of many accounts together. Each attempt counts.",
+            "Requests for many accounts together. Each attempt counts.",
             stability: .detail
         )
     )

@@ -325,7 +325,7 @@ public enum AccountMode: String, Sendable, CaseIterable {
 public struct FleetOptions: Sendable, Hashable {
     /// Requests to the server in any second, of all accounts together. By default 10.
     public var requestsPerSecond = 10
-    /// Whether accounts without a token share the requests for their starred projects. By default `true`.
+    /// Whether accounts share requests that have no token and name none of them. By default `true`.
     public var sharedRequests = true
 
     public init() {}

@@ -26,10 +26,11 @@ struct CycleRun: ~Copyable {
         /// The largest number of changes of a page. Offers and gifts are fetched without a limit.
         func limit(of kind: PollKind) -> Int? { isBootstrap || !kind.isOfPlans ? nil : max(room, 1) }
 
-        /// The cursor. A poll of claims about plans begins at the end of what was seen, if that is later. The claims of a
-        /// plan that it did not name before can be years old, and are no news.
+        /// The cursor. A poll of claims about plans or other claims begins at the end of what was seen, if that is later. The
+        /// claims of a plan that it did not name before can be years old, and are no news. Of those that anybody made, the last
+        /// would be read again in each poll of an account whose walk is not remembered.
         func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
-            guard kind.namesPlans || kind.walksRows, !kind.isOfPlans, !isBootstrap, state.walk == nil,
+            guard kind.namesPlans || kind.walksRows || kind.isOfLinks, !kind.isOfPlans, !isBootstrap, state.walk == nil,
                 !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
             else { return cursor }
             return .floor(dialect.idKind, at: seenUntil)
@@ -85,6 +86,11 @@ struct CycleRun: ~Copyable {
                 while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
                     let (answer, whole) = try await receive(step)
                     let page = try await plans.areLinked ? source.linked(whole, with: &plans) : whole
+                    if parts != nil, cycle.poll.kind.isOfLinks, !page.changes.isEmpty {
+                        // Only an answer to the account's own token shows it who made the claims.
+                        try await beginWalk(isAlone: true)
+                        continue
+                    }
                     let plan = try plan(page, of: answer)
                     cycle.metrics.polls.pages[cycle.poll.label].increment()
                     if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
@@ -156,13 +162,13 @@ struct CycleRun: ~Copyable {
         return true
     }
 
-    private mutating func beginWalk() async throws(Stop) {
+    private mutating func beginWalk(isAlone: Bool = false) async throws(Stop) {
         walkStart = cycle.clock.now
         plans.chunks = plans.split(snapshot, in: source.dialect)
         if cycle.poll.kind.isOfLinks { plans.own = nil }
         let seen = seenUntil()
         walk = newWalk(chunks: max(plans.chunks.count, 1), seenUntil: seen)
-        parts = try await sharedParts(seenUntil: seen)
+        parts = isAlone ? nil : try await sharedParts(seenUntil: seen)
         if let parts, parts.count != max(plans.chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
         cycle.memory.move { $0.begin(resuming: walk.wasResumed ? place.resume : nil) }
     }
@@ -186,14 +192,15 @@ struct CycleRun: ~Copyable {
     /// The account's parts of answers that others share; `nil` if it asks alone, as for its first poll, by hand, to continue a
     /// walk, or to fetch evicted rows again.
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
-        guard let sharing = cycle.service.sharing, cycle.poll.kind.isOfPlans else { return nil }
-        sharing.want(snapshot.stars, at: time.boottime)
+        guard let sharing = cycle.sharing else { return nil }
+        let topics = cycle.poll.kind.topics(of: snapshot.stars)
+        sharing.want(topics, at: time.boottime)
         guard cycle.shares, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
         else { return nil }
         let wish = SharedWish(
             stream: stream,
-            stars: snapshot.stars,
+            topics: topics,
             dialect: source.dialect,
             lowerEnd: walk.lowerEnd,
             seenUntil: seenUntil,
@@ -413,7 +420,8 @@ struct CycleRun: ~Copyable {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
-        cycle.service.sharing?.noteSeen(snapshot.stars, of: stream, at: time.boottime)
+        cycle.sharing?.noteSeen(cycle.poll.kind.topics(of: snapshot.stars), of: stream, at: time.boottime)
+        if parts != nil { cycle.metrics.fleet.sharedPolls.increment() }
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

@@ -35,17 +35,9 @@ struct PageSource {
         for chunk: PlanChunk?,
         startCursor: String? = nil
     ) async throws(PollCycle.Stop) -> PageAnswer {
-        let (time, kind) = (cycle.time, cycle.poll.kind)
+        let (time, decoder) = (cycle.time, presentDecoder)
         let start = startCursor ?? dialect.startCursor
-        let decoder = presentDecoder
-        var request = cycle.request(kind.endpoint, of: stream.account)
-        if let chunk, kind.planForm == .body {
-            request.method = .post
-            request.body = query.body(for: chunk, startCursor: start)
-            request.idempotencyKey = RandomID.uuid()
-        } else {
-            request.query = query.items(of: kind, for: stream.account, plans: chunk, startCursor: start)
-        }
+        let request = cycle.request(query, for: chunk, of: stream.account, startCursor: start)
         let (wall, monotonic) = (time.now, time.monotonic)
         let (read, end) = try await answer(to: request) {
             PageAnswer.read($0, askedAt: $1, by: decoder).map(Boxed.init)

@@ -65,12 +65,13 @@ package final class PollCycle: Sendable {
         }
     }
 
+    /// The requests that the account shares with others; `nil`: it asks alone.
+    var sharing: SharedRequests? { service.sharing[poll.kind] }
+
     /// Notes that an account takes no part in shared requests. A poll that is off for all is in no round.
     private func noteRest(of stream: StreamKey, _ skip: SkipReason?) {
-        guard poll.kind.isOfPlans, poll.options.isEnabled, skip == .noStars || skip == .optedOut else {
-            return
-        }
-        service.sharing?.noteSeen([], of: stream, at: time.boottime)
+        guard poll.options.isEnabled, skip == .noStars || skip == .optedOut else { return }
+        sharing?.noteSeen([], of: stream, at: time.boottime)
     }
 
     private func steps() async -> Result {
@@ -186,9 +187,29 @@ package final class PollCycle: Sendable {
         return poll.kind.endpoint.isOptional && !gate.known.hasFound(endpoint ?? poll.kind.endpoint)
     }
 
+    /// A request for a page.
+    ///
+    /// - Parameter account: The account whose token it has; `nil` for a request that accounts share.
+    func request(
+        _ query: PageQuery,
+        for chunk: PlanChunk?,
+        of account: DID?,
+        startCursor: String
+    ) -> EndorserRequest {
+        var request = request(poll.kind.endpoint, of: account)
+        if let chunk, poll.kind.planForm == .body {
+            request.method = .post
+            request.body = query.body(for: chunk, startCursor: startCursor)
+            request.idempotencyKey = RandomID.uuid()
+        } else {
+            request.query = query.items(of: poll.kind, for: account, plans: chunk, startCursor: startCursor)
+        }
+        return request
+    }
+
     /// A request of this cycle.
-    func request(_ endpoint: Endpoint, _ method: HTTPRequest.Method = .get, of account: DID?) -> EndorserRequest {
-        var request = EndorserRequest(endpoint, method, of: account, runID: runID)
+    func request(_ endpoint: Endpoint, of account: DID?) -> EndorserRequest {
+        var request = EndorserRequest(endpoint, of: account, runID: runID)
         request.poll = poll.name
         if let attempts = service.options.server.retryAttempts { request.retries = .attempts(attempts) }
         return request

@@ -47,8 +47,7 @@ package final class PollService: Sendable {
     let options: AgentOptions
     /// The last cycles of all accounts.
     let lastCycles: LastCycles
-    /// The requests that the account shares with others; `nil`: it asks alone.
-    let sharing: SharedRequests?
+    let sharing: [PollKind: SharedRequests]
     private let limit: ConcurrencyLimit
     let progress: ProgressMark
     private let news: EventBroadcaster
@@ -59,7 +58,7 @@ package final class PollService: Sendable {
         account: Account,
         options: AgentOptions,
         lastCycles: LastCycles,
-        sharing: SharedRequests?,
+        sharing: [PollKind: SharedRequests],
         progress: ProgressMark,
         news: EventBroadcaster
     ) {

@@ -7,7 +7,8 @@ import Synchronization
 /// An account that would take its page from an answer for many accounts.
 struct SharedWish: Sendable {
     let stream: StreamKey
-    let stars: [String]
+    /// ``PollKind/topics(of:)``.
+    let topics: [String]
     let dialect: Dialect
     /// ``PageWalk/lowerEnd``.
     let lowerEnd: JWTID?
@@ -19,7 +20,7 @@ struct SharedWish: Sendable {
     var need: JWTID { SharedTerms.need(lowerEnd: lowerEnd, seenUntil: seenUntil, dialect: dialect) }
 }
 
-/// An account's part of an answer, for the plans of one portion.
+/// An account's part of an answer, for the topics of one portion.
 struct SharedPart: Sendable {
     let answer: SharedReply
     let body: [UInt8]
@@ -40,20 +41,20 @@ struct SharedReply: Sendable {
 
     /// The part of an account; `nil` if it must ask alone. The answer then lacks what the account needs, is older than what
     /// it has seen, or has more for it than one page of the server.
-    func part(of plans: [String], for wish: SharedWish) -> SharedPart? {
-        guard content.dialect == wish.dialect, content.covers(plans), wish.need.precedes(content.after) == false,
+    func part(of topics: [String], for wish: SharedWish) -> SharedPart? {
+        guard content.dialect == wish.dialect, content.covers(topics), wish.need.precedes(content.after) == false,
             let readSince = first.page.readSince, readSince >= wish.seenUntil
         else { return nil }
-        let part = content.part(of: plans, after: wish.lowerEnd)
+        let part = content.part(of: topics, after: wish.lowerEnd)
         guard part.count < wish.limit else { return nil }
         return SharedPart(answer: self, body: part.body, origin: origins[part.page])
     }
 }
 
-/// The requests for the starred projects of many accounts together, of one server.
+/// The requests of a kind of poll for many accounts together, of one server.
 ///
-/// Accounts without a token see the same, so one request for the plans of all serves each. An account takes part if it has seen
-/// all that lies before the answer. Otherwise it asks alone. It also does if the answer is of no use. A failure of the server
+/// They have no token, so one request for the topics of all serves each (``PollKind/isShared(withTokens:)``). An account takes
+/// part if it has seen all that lies before the answer. Otherwise it asks alone. It also does if the answer is of no use. A failure of the server
 /// is the failure of each account that would have asked.
 final class SharedRequests: Sendable {
     /// The reason why an account gets no part of an answer.
@@ -81,7 +82,6 @@ final class SharedRequests: Sendable {
         var known: [Int: Known] = [:]
         /// The last `Date` of the server, and the time since the machine's start at which its request was sent.
         var date: (server: Timestamp, boottime: Duration)?
-        var awaited = AwaitedRound()
     }
 
     private let metrics: FleetMetrics
@@ -90,41 +90,38 @@ final class SharedRequests: Sendable {
     private let state = Mutex(State())
     private let flights = SingleFlight<Int, Known>()
 
+    /// - Parameter polls: The configured polls of the kind.
     init(metrics: FleetMetrics, polls: [Poll]) {
         self.metrics = metrics
-        let gaps = polls.filter { $0.kind.isOfPlans }.map(\.longestGap)
-        kept = (gaps.max() ?? .zero) * 2 + .seconds(3600)
+        kept = (polls.map(\.longestGap).max() ?? .zero) * 2 + .seconds(3600)
     }
 
-    /// Notes an account's plans, which the next request asks for.
-    func want(_ stars: [String], at boottime: Duration) {
-        state.withLock { $0.plans.want(stars, at: boottime) }
+    /// Notes an account's topics, which the next request asks for.
+    func want(_ topics: [String], at boottime: Duration) {
+        state.withLock { $0.plans.want(topics, at: boottime) }
     }
 
-    /// Notes that an account has seen all changes of its stars.
-    func noteSeen(_ stars: [String], of stream: StreamKey, at boottime: Duration) {
-        state.withLock { $0.seen.note(stars, of: stream, shares: $0.plans.has(stars), at: boottime) }
+    /// Notes that an account has seen all changes of its topics.
+    func noteSeen(_ topics: [String], of stream: StreamKey, at boottime: Duration) {
+        state.withLock { $0.seen.note(topics, of: stream, shares: $0.plans.has(topics), at: boottime) }
     }
 
     /// The requests of a round of all accounts.
     ///
     /// - Parameters:
     ///   - accounts: The number of active accounts.
-    ///   - polls: The configured polls.
-    ///   - unwanted: The polls besides those of starred projects that accounts do not want, one for each account.
+    ///   - polls: The configured polls of the kind.
     ///   - isFirst: Whether the first poll of each account counts, which asks alone.
-    func round(accounts: Int, polls: [Poll], unwanted: Int, isFirst: Bool, now: Timestamp) -> FleetRound {
-        let sharing = polls.filter { $0.kind.isOfPlans }
-        let answers = sharing.compactMap { poll in
+    func round(accounts: Int, polls: [Poll], isFirst: Bool, now: Timestamp) -> FleetRound {
+        let answers = polls.compactMap { poll in
             poll.schedule.interval(after: now).map { SharedTerms(interval: $0, gap: poll.longestGap).answers }
         }
         return state.withLock { state in
             // An account that has not been polled shares later, if its plans have room.
-            let resting = min(state.seen[.rests], accounts * sharing.count)
-            let asking = accounts * sharing.count - resting
+            let asking = max(accounts * polls.count - state.seen[.rests], 0)
             let unknown = isFirst || state.plans.isFull ? 0 : max(asking - state.seen.count, 0)
             return FleetRound(
-                polls: accounts * polls.count - unwanted - resting,
+                polls: asking,
                 sharing: min(state.seen[.shares] + unknown, asking),
                 portions: state.plans.count,
                 answers: answers.max() ?? 1
@@ -132,33 +129,25 @@ final class SharedRequests: Sendable {
         }
     }
 
-    /// The round that accounts have to wait for.
-    ///
-    /// - Parameter wait: The time that the longest waiting account has waited.
-    func awaited(_ round: Duration, wait: Duration) -> Duration {
-        state.withLock { $0.awaited.note(round, wait: wait) }
-    }
-
-    /// The account's parts of the answers for all of its plans. Asks the server for those that are too old.
+    /// The account's parts of the answers for all of its topics. Asks the server for those that are too old.
     func parts(for wish: SharedWish, of cycle: PollCycle) async throws(Refusal) -> [SharedPart] {
         let now = cycle.time.now
         guard let interval = cycle.poll.schedule.interval(after: now) else { throw .alone }
         let terms = SharedTerms(interval: interval, gap: cycle.poll.longestGap)
         let portions = state.withLock { state -> [(portion: Int, plans: [String])]? in
-            guard state.seen.has(wish.stars, of: wish.stream),
+            guard state.seen.has(wish.topics, of: wish.stream),
                 SharedTerms.isWorthwhile(accounts: state.seen.count, portions: state.plans.count)
             else { return nil }
-            return state.plans.parts(wish.stars)
+            return state.plans.parts(wish.topics)
         }
         guard let portions, !portions.isEmpty else { throw .alone }
         var parts: [SharedPart] = []
-        for (portion, plans) in portions {
+        for (portion, topics) in portions {
             guard let known = await answer(portion, for: wish, terms, of: cycle),
-                let part = try known.content.get().part(of: plans, for: wish)
+                let part = try known.content.get().part(of: topics, for: wish)
             else { throw .alone }
             parts.append(part)
         }
-        metrics.sharedPolls.increment()
         return parts
     }
 
@@ -189,8 +178,8 @@ final class SharedRequests: Sendable {
     /// Asks the server for a portion, and keeps the answer.
     private func ask(_ portion: Int, _ dialect: Dialect, after start: JWTID, for cycle: PollCycle) async -> Known {
         let began = cycle.time.boottime
-        let plans = state.withLock { $0.plans.plans(of: portion, wantedSince: began - kept) }
-        var request = SharedRequest(cycle: cycle, dialect: dialect, plans: plans, after: start)
+        let topics = state.withLock { $0.plans.plans(of: portion, wantedSince: began - kept) }
+        var request = SharedRequest(cycle: cycle, dialect: dialect, topics: topics, after: start)
         let content: Result<SharedReply, Refusal>
         do throws(Refusal) {
             let reply = try await request.reply()
@@ -223,22 +212,23 @@ final class SharedRequests: Sendable {
     }
 }
 
-/// One request for the plans of a portion, with all its pages.
+/// One request for the topics of a portion, with all its pages.
 private struct SharedRequest {
     let cycle: PollCycle
     let dialect: Dialect
-    let plans: [String]
+    let topics: [String]
     let after: JWTID
     /// The number of requests sent.
     private(set) var tries = 0
 
-    init(cycle: PollCycle, dialect: Dialect, plans: [String], after: JWTID) {
-        (self.cycle, self.dialect, self.plans, self.after) = (cycle, dialect, plans, after)
+    init(cycle: PollCycle, dialect: Dialect, topics: [String], after: JWTID) {
+        (self.cycle, self.dialect, self.topics, self.after) = (cycle, dialect, topics, after)
     }
 
     mutating func reply() async throws(SharedRequests.Refusal) -> SharedReply {
-        let chunks = PlanChunk.split(plans, dialect: dialect)
-        guard chunks.count == 1 else { throw .alone }
+        let kind = cycle.poll.kind
+        let chunks = kind.namesPlans ? PlanChunk.split(topics, dialect: dialect) : []
+        guard chunks.count == (kind.namesPlans ? 1 : 0) else { throw .alone }
         var walk = PageWalk(
             dialect: dialect,
             mode: .poll,
@@ -248,13 +238,13 @@ private struct SharedRequest {
             pageCap: .max,
             isSettled: true
         )
-        var content = SharedAnswer(dialect: dialect, after: after, plans: plans)
+        var content = SharedAnswer(kind: kind, dialect: dialect, after: after, topics: topics)
         var first: SharedReply.First?
         var origins: [PageOrigin?] = []
         while let step = walk.next(limit: nil) {
             // Ascending pages are read one after the other, and what appears between them would be missed.
             guard first == nil || dialect.isDescending else { throw .alone }
-            let next = try await page(step.query, of: chunks[0])
+            let next = try await page(step.query, of: chunks.first)
             guard !next.page.isEmpty, !next.page.isCached, next.page.date != nil, content.add(next.response.body),
                 let page = try? next.page.page.get(), (try? walk.receive(page, askedAt: nil)) != nil
             else { throw .alone }
@@ -267,13 +257,11 @@ private struct SharedRequest {
 
     private mutating func page(
         _ query: PageQuery,
-        of chunk: PlanChunk
+        of chunk: PlanChunk?
     ) async throws(SharedRequests.Refusal) -> SharedReply.First {
         let (dialect, time) = (dialect, cycle.time)
-        let decoder = PageDecoder(dialect: dialect, validation: .lenient, quarantine: true)
-        var request = cycle.request(cycle.poll.kind.endpoint, .post, of: nil)
-        request.body = query.body(for: chunk, startCursor: dialect.startCursor)
-        request.idempotencyKey = RandomID.uuid()
+        let decoder = PageDecoder(dialect: dialect, kind: cycle.poll.kind, validation: .lenient, quarantine: true)
+        let request = cycle.request(query, for: chunk, of: nil, startCursor: dialect.startCursor)
         let (wall, monotonic) = (time.now, time.monotonic)
         let (result, end) = await cycle.api.answer(to: request, dialect: dialect) { response, askedAt in
             PageAnswer.read(response, askedAt: askedAt, by: decoder).map {

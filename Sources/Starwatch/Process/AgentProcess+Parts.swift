@@ -17,7 +17,7 @@ extension AgentProcess {
         var limits = GateLimits(
             requestsPerMinute: options.limits.requestsPerMinute,
             acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
-            windows: .perAccount
+            areOfAccounts: true
         )
         limits.requestsPerSecond = options.fleetOfMany?.requestsPerSecond
         let gate = requester.gates.gate(to: server) { [limits] jumps in

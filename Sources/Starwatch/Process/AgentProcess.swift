@@ -22,8 +22,8 @@ package final class AgentProcess: Sendable {
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
     let lastCycles = LastCycles()
-    /// The requests that accounts without a token share; `nil` if each asks alone.
-    let sharing: SharedRequests?
+    /// The requests that accounts share, by the kinds of polls for which none asks alone.
+    let sharing: [PollKind: SharedRequests]
     /// The content of digests that accounts share; `nil` if there is one account.
     let contents: SharedContents?
     let sinks: [SinkSlot]
@@ -141,9 +141,11 @@ package final class AgentProcess: Sendable {
         api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
         polls = Self.polls(parts, options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
+        let hasTokens = !parts.tokens.isAnonymous
+        let shared = options.fleetOfMany?.sharedRequests == true ? polls : []
+        sharing = Dictionary(grouping: shared.filter { $0.kind.isShared(withTokens: hasTokens) }, by: \.kind)
+            .mapValues { [metrics] in SharedRequests(metrics: metrics.fleet, polls: $0) }
         contents = options.fleetOfMany == nil ? nil : SharedContents()
-        let shares = options.fleetOfMany?.sharedRequests == true && parts.tokens.isAnonymous
-        sharing = shares ? SharedRequests(metrics: metrics.fleet, polls: polls) : nil
     }
 
     /// Checks that the next agent could run with `next`, while this one runs.
@@ -172,7 +174,7 @@ package final class AgentProcess: Sendable {
         let answer = Promise<Bool>()
         store.status.whenIdle { answer.fulfil(true) }
         // Uses the real clock, because nothing advances a simulated one here.
-        return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
+        return await SystemClock().run(within: store.health.patience * 5, late: false) {
             await answer.value() ?? false
         } ?? false
     }

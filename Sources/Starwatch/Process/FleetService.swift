@@ -299,7 +299,7 @@ final class FleetService: Service {
     /// Renews the leases until the last visit has ended.
     private func renew(until stopped: Promise<Void>) async {
         while !Task.isCancelled {
-            let isOver = await TimeLimit.run(within: LeaseTerm.length / 3, on: time, late: false) {
+            let isOver = await time.run(within: LeaseTerm.length / 3, late: false) {
                 await stopped.value() != nil
             }
             guard isOver == false else { return }

@@ -99,8 +99,8 @@ struct MetricsReporter: Sendable {
         outbox.oldestPending.set(exported(snapshot.oldestPending))
         outbox.oldestDead.set(exported(snapshot.oldestDead))
         outbox.quarantined.set(Double(snapshot.quarantined))
-        outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
-        outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
+        outbox.imbalance[.fetched].set(Double(snapshot.fetchedImbalance))
+        outbox.imbalance[.new].set(Double(snapshot.newImbalance))
         outbox.publish(totals: snapshot.totals)
         for sink in process.sinks {
             let backlog = snapshot.backlogs[sink.name]

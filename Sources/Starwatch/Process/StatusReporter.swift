@@ -245,6 +245,6 @@ extension HealthFacts.Outbox {
         capacity = options.maxUndelivered * max(accounts, 1)
         pressure = PollGate.pressure(maxUndelivered: capacity, threshold: options.backpressureThreshold)
         (undelivered, quarantined) = (snapshot.undelivered, snapshot.quarantined)
-        imbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
+        imbalance = snapshot.fetchedImbalance + snapshot.newImbalance
     }
 }

@@ -27,16 +27,18 @@ public struct PageQuery: Sendable, Hashable {
     }
 
     /// The query items of a GET request of a kind of poll.
+    ///
+    /// - Parameter account: The account; `nil` for a request that names none.
     package func items(
         of kind: PollKind,
-        for account: DID,
+        for account: DID?,
         plans: PlanChunk? = nil,
         startCursor: String
     ) -> [(String, String)] {
         if kind.walksRows { return rowItems(for: plans?.search, startCursor: startCursor) }
         var items: [(String, String)] = []
         if let filter = kind.traits.filter { items.append(filter) }
-        if kind.scope == .recipient { items.append(("recipientDid", account.rawValue)) }
+        if kind.scope == .recipient, let account { items.append(("recipientDid", account.rawValue)) }
         if let plans { items.append(("planIds", String(decoding: plans.json, as: UTF8.self))) }
         items.append(("afterId", after?.rawValue ?? startCursor))
         if let before { items.append(("beforeId", before.rawValue)) }

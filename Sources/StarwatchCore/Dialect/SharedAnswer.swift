@@ -1,5 +1,5 @@
-/// The server's answer to a request for the plans of many accounts. Each account takes the page that it would have got if it had
-/// asked alone: the bytes of its items, in the server's order, in the server's frame.
+/// The server's answer to a request for many accounts: for the plans of all, or for everybody's claims. Each account takes the
+/// page that it would have got if it had asked alone: the bytes of its items, in the server's order, in the server's frame.
 package struct SharedAnswer: Sendable {
     private struct Item {
         let id: JWTID
@@ -21,10 +21,11 @@ package struct SharedAnswer: Sendable {
     /// The largest size in bytes, so that a hostile server cannot fill the memory with the answers for all portions.
     private static let mostBytes = 1 << 20
 
+    private let kind: PollKind
     package let dialect: Dialect
     /// The exclusive lower end of the request.
     package let after: JWTID
-    private let plans: Set<String>
+    private let topics: Set<String>
     private var items: [Item] = []
     private var places: [String: [Int]] = [:]
     /// The number of the server's pages.
@@ -33,15 +34,15 @@ package struct SharedAnswer: Sendable {
     /// The members after the items.
     private var frame: [UInt8] = []
 
-    /// - Parameter plans: The plans that the request names.
-    package init(dialect: Dialect, after: JWTID, plans: [String]) {
-        (self.dialect, self.after, self.plans) = (dialect, after, Set(plans))
+    /// - Parameter topics: The plans that the request names, or everybody's claims. See ``PollKind/topics(of:)``.
+    package init(kind: PollKind = .starredProjects, dialect: Dialect, after: JWTID, topics: [String]) {
+        (self.kind, self.dialect, self.after, self.topics) = (kind, dialect, after, Set(topics))
     }
 
     /// Adds the server's next page.
     ///
-    /// - Returns: Whether each item is that of a plan and has an identifier. Otherwise nobody knows whose it is, and the answer
-    ///   must not be used.
+    /// - Returns: Whether each item has an identifier and is of a topic. Otherwise nobody knows whose it is, and the answer must
+    ///   not be used.
     package mutating func add(_ body: [UInt8]) -> Bool {
         size += body.count
         guard pages < Self.mostPages, size <= Self.mostBytes else { return false }
@@ -54,11 +55,12 @@ package struct SharedAnswer: Sendable {
     private mutating func add(_ page: JSONValue, of body: [UInt8]) -> Bool {
         guard let data = page[.data], let count = data.count, count <= PageWire.longest else { return false }
         for value in data.elements {
-            guard let plan = value[.planSummary] ?? value[.plan], let source = value.source,
-                let id = plan[.jwtId]?.text.flatMap({ JWTID($0) }), id.kind == dialect.idKind,
-                let handle = plan[.handleId]?.text, plans.contains(handle)
+            guard let item = kind.isOfPlans ? value[.planSummary] ?? value[.plan] : value, let source = value.source,
+                let id = item[kind.traits.item == .confirmation ? .id : .jwtId]?.text.flatMap({ JWTID($0) }),
+                id.kind == dialect.idKind,
+                let topic = kind.isOfPlans ? item[.handleId]?.text : kind.rawValue, topics.contains(topic)
             else { return false }
-            places[handle, default: []].append(items.count)
+            places[topic, default: []].append(items.count)
             items.append(Item(id: id, json: body[source], page: pages))
         }
         // The last page has the frame of an end.
@@ -74,12 +76,12 @@ package struct SharedAnswer: Sendable {
         return true
     }
 
-    /// Whether the request named all of these plans.
-    package func covers(_ plans: [String]) -> Bool { plans.allSatisfy(self.plans.contains) }
+    /// Whether the request was for all of these topics.
+    package func covers(_ topics: [String]) -> Bool { topics.allSatisfy(self.topics.contains) }
 
-    /// The page of an account's plans after a cursor.
-    package func part(of plans: [String], after cursor: JWTID?) -> Part {
-        var found = plans.flatMap { places[$0] ?? [] }.filter { index in
+    /// The page of an account's topics after a cursor.
+    package func part(of topics: [String], after cursor: JWTID?) -> Part {
+        var found = topics.flatMap { places[$0] ?? [] }.filter { index in
             cursor.map { $0.precedes(items[index].id) == true } ?? true
         }
         found.sort()

@@ -19,6 +19,13 @@ package struct FleetRound: Sendable, Hashable {
         shared = isShared ? min(portions * answers, sharing) : 0
     }
 
+    private init(alone: Int, shared: Int) { (self.alone, self.shared) = (alone, shared) }
+
+    /// The round of the polls of both.
+    package static func + (one: FleetRound, other: FleetRound) -> FleetRound {
+        FleetRound(alone: one.alone + other.alone, shared: one.shared + other.shared)
+    }
+
     /// The least time that a round takes. No account can be polled more often.
     package func duration(requestsPerSecond: Int) -> Duration {
         .milliseconds(requests * 1000 / max(requestsPerSecond, 1))

@@ -79,6 +79,17 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// Whether only claims count that link to one of the account's own.
     package var isOfLinks: Bool { if case .links = scope { true } else { false } }
 
+    /// Whether accounts can share the requests, which then name no account and have no token.
+    ///
+    /// The server hides DIDs by the token, but no identifiers and handles. Without tokens all accounts see the same. With tokens
+    /// they share only what they compare with identifiers and handles: an answer shows each whether a claim links to one of its
+    /// own, and the account then asks for it alone. Polls that walk rows are not shared, because their pages are of one search.
+    package func isShared(withTokens: Bool) -> Bool { withTokens ? isOfLinks && !walksRows : isOfPlans }
+
+    /// The claims that an account takes of a shared answer: those of its stars, or those of anybody
+    /// under the name of the kind.
+    package func topics(of stars: [String]) -> [String] { isOfLinks ? [rawValue] : stars }
+
     /// The report of the account's own claims that the poll asks for too; `nil` for none. Anybody can name the account as the
     /// agent of any number of plans, so those that it issued come first.
     package var ownReport: PollTraits.OwnReport? { box.ownReport }

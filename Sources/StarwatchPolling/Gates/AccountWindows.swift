@@ -3,18 +3,8 @@ import StarwatchStore
 
 /// The windows of a gate's accounts. Only the gate uses it.
 final class AccountWindows {
-    enum Key: Hashable {
-        case account(DID)
-        case everyone
-
-        /// The same order of windows in every process, so that a simulated run can be replayed.
-        var order: String {
-            switch self {
-            case .account(let account): account.rawValue
-            case .everyone: ""
-            }
-        }
-    }
+    /// The account of a window; `nil` for the window of all requests.
+    typealias Key = DID?
 
     /// The place of a window. A change in a dictionary's value would take three allocations.
     final class Window {
@@ -57,10 +47,7 @@ final class AccountWindows {
 
     /// The key of an account's window; `nil` if its requests are not counted.
     func key(of account: DID?) -> Key? {
-        switch limits.windows {
-        case .shared: .everyone
-        case .perAccount: account.map(Key.account)
-        }
+        limits.areOfAccounts ? account.map { .some($0) } : .some(nil)
     }
 
     /// The requests that the window of the gauges has left.
@@ -79,7 +66,7 @@ final class AccountWindows {
         loads[key] = own
         do throws(StoreError) {
             var opened: RequestWindow?
-            if case .account(let account) = key { opened = try await store?.polls.openRequestWindow(of: account) }
+            if let account = key { opened = try await store?.polls.openRequestWindow(of: account) }
             let window = Window(key, AccountWindow(limits: limits, opened: opened, now: now))
             windows[key] = window
             loads[key] = nil
@@ -101,9 +88,8 @@ final class AccountWindows {
     ///
     /// - Parameter isInterrupted: Whether an interrupted visit can have sent requests that only the lease counts.
     func endVisit(of account: DID, isInterrupted: Bool, now: Timestamp) async {
-        let key = Key.account(account)
-        if isInterrupted, windows[key] == nil { _ = try? await load(key, now: now) }
-        if let window = windows[key] { record(window, of: account, now: now) }
+        if isInterrupted, windows[account] == nil { _ = try? await load(account, now: now) }
+        if let window = windows[account] { record(window, of: account, now: now) }
     }
 
     /// Notes for the store what an account has sent.
@@ -119,14 +105,16 @@ final class AccountWindows {
     ///
     /// An operator's request can have gone by a lease whose visit has not begun. That visit must find it.
     func drop(_ account: DID, now: Timestamp) {
-        guard writes[account] == nil, let window = windows.removeValue(forKey: .account(account)) else { return }
+        guard writes[account] == nil, let window = windows.removeValue(forKey: account) else { return }
         record(window, of: account, now: now)
         if last === window { last = nil }
     }
 
     /// Stores the windows that match, if an earlier one of their account is stored: that of a removed account is not.
     func storeKnown(now: Timestamp, where matches: (AccountWindow) -> Bool) async {
-        for (key, window) in windows.sorted(by: { $0.key.order < $1.key.order }) where matches(window.value) {
+        // The same order in every process, so that a simulated run can be replayed.
+        let ordered = windows.sorted { $0.key?.rawValue ?? "" < $1.key?.rawValue ?? "" }
+        for (key, window) in ordered where matches(window.value) {
             _ = try? await store(key, now: now, isKnown: true)
         }
     }
@@ -135,7 +123,7 @@ final class AccountWindows {
     ///
     /// - Parameter isKnown: `true` to store it only if an earlier one is stored.
     func store(_ key: Key, now: Timestamp, isKnown: Bool = false) async throws(StoreError) {
-        guard let store, case .account(let account) = key else { return }
+        guard let store, let account = key else { return }
         if var write = writes[account], let shared = write.queued {
             write.now = max(write.now, now)
             writes[account] = write

@@ -25,7 +25,12 @@ package actor Gate {
     /// Whether the circuit was open before a reload, and the server has not answered since.
     private var wasOpen = false
     private var serverRemaining: Int?
-    private var restoration: Restoration
+    /// Whether the state of a previous run was read.
+    private var isRestored: Bool
+    /// The jumps of the local clock since the start of the process; `nil` when the stored wait was read, which then moves with it.
+    private var jumps: Duration?
+    /// The restoration in progress.
+    private var restoring: Promise<StoreError?>?
 
     /// - Parameters:
     ///   - store: Keeps waits, windows and the dialect over a restart; `nil`: they end with the process.
@@ -45,58 +50,46 @@ package actor Gate {
         known = KnownServer(server: server, dialect: dialect, store: store)
         self.clock = clock
         self.observer = observer
-        restoration = Restoration(isDone: store == nil, hasWait: store == nil, jumps: jumps)
+        (isRestored, self.jumps) = (store == nil, store == nil ? nil : jumps)
         wait = ServerWait(server: server, store: store)
     }
 
     // MARK: - State
-
-    /// The progress of reading the state of a previous run.
-    private struct Restoration {
-        var isDone: Bool
-        /// `true` if the stored wait was read, so that it moves with the clock.
-        var hasWait: Bool
-        /// The jumps of the local clock between the start of the process and ``restore(now:)``.
-        var jumps: Duration
-        /// The restoration in progress.
-        var running: Promise<StoreError?>?
-    }
 
     /// Restores the stored state of a previous run, once. Waits count from the clock at process start, and move with
     /// it.
     ///
     /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
-        guard !restoration.isDone, let store = windows.store else { return }
-        if let restoring = restoration.running {
+        guard !isRestored, let store = windows.store else { return }
+        if let restoring {
             if let failure = await restoring.outcome() ?? nil { throw failure }
             return
         }
         let own = Promise<StoreError?>()
-        restoration.running = own
+        restoring = own
         var failure: StoreError?
         do throws(StoreError) {
             try await readWait(from: store, now: now)
             try await known.adoptFixedDialect(now: now)
             // Last: no request goes with a half-restored state, and the next one retries what failed.
-            restoration.isDone = true
+            isRestored = true
             publish(now: now)
         } catch {
             failure = error
         }
-        restoration.running = nil
+        restoring = nil
         own.fulfil(failure)
         if let failure { throw failure }
     }
 
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
-        guard !restoration.hasWait else { return }
-        let before = restoration.jumps
+        guard let before = jumps else { return }
         let learned = try await store.servers.state(server)
-        restoration.hasWait = true
+        let all = jumps.take() ?? before
         known.restore(learned)
         wait.restore(learned, now: now - before)
-        if restoration.jumps != .zero { await wait.shift(by: restoration.jumps) }
+        if all != .zero { await wait.shift(by: all) }
     }
 
     /// The wait before which nothing is sent; `nil` if requests can go.
@@ -109,7 +102,7 @@ package actor Gate {
     ///
     /// - Throws: ``StoreError`` if the stored wait cannot be read.
     package func readiness(now: Timestamp) async throws(StoreError) -> ServerReadiness {
-        if !restoration.isDone { try await restore(now: now) }
+        if !isRestored { try await restore(now: now) }
         return ServerReadiness(wait: wait.until(at: now), circuit: &circuit, now: now)
     }
 
@@ -138,7 +131,7 @@ package actor Gate {
     ) async throws(StoreError) -> (admission: Admission, window: AccountWindows.Window?) {
         // The conditions are here, not in the functions: a cycle comes by twice, and an asynchronous call that does nothing
         // takes hundreds of instructions.
-        if !restoration.isDone { try await restore(now: now) }
+        if !isRestored { try await restore(now: now) }
         let key = windows.key(of: account)
         var window = key.flatMap { windows[$0] }
         if let key, window == nil { window = try await windows.load(key, now: now) }
@@ -259,7 +252,7 @@ package actor Gate {
         circuit.shift(by: jump)
         known.shift(by: jump)
         windows.shift(by: jump)
-        if restoration.hasWait { await wait.shift(by: jump) } else { restoration.jumps += jump }
+        if let before = jumps { jumps = before + jump } else { await wait.shift(by: jump) }
         // If this write fails, the next request stores the window.
         await windows.storeKnown(now: now) { _ in true }
     }
@@ -281,7 +274,7 @@ package actor Gate {
     package func rest(_ account: DID, now: Timestamp) { windows.drop(account, now: now) }
 
     /// Notes that an account's data was erased: its next request is stored before it goes.
-    package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }
+    package func noteErased(_ account: DID) { windows[account]?.value.noteErased() }
 
     // MARK: - Circuit
 

@@ -6,24 +6,17 @@ package struct GateLimits: Sendable, Hashable {
     package var requestsPerMinute: Int
     /// Acknowledged identifiers in any 60 s.
     package var acknowledgementsPerMinute: Int
-    /// The requests that are counted together.
-    package var windows: GateWindows
+    /// Whether each account has a window of its own, which survives a restart, and a request without an account has none.
+    /// Otherwise all requests have one, until the process ends.
+    package var areOfAccounts: Bool
     /// Requests in any second, of all accounts together; `nil`: as many as their windows allow.
     package var requestsPerSecond: Int?
 
-    package init(requestsPerMinute: Int, acknowledgementsPerMinute: Int = 1, windows: GateWindows = .shared) {
+    package init(requestsPerMinute: Int, acknowledgementsPerMinute: Int = 1, areOfAccounts: Bool = false) {
         self.requestsPerMinute = requestsPerMinute
         self.acknowledgementsPerMinute = acknowledgementsPerMinute
-        self.windows = windows
+        self.areOfAccounts = areOfAccounts
     }
-}
-
-/// The rate-limit windows of a gate.
-package enum GateWindows: Sendable {
-    /// One per account, which survives a restart. A request without an account has none.
-    case perAccount
-    /// One for all requests, until the process ends.
-    case shared
 }
 
 /// A server's clock, as its responses show it.

@@ -153,7 +153,7 @@ public actor PollManager: Service {
             id: id,
             schedule: schedule,
             catchUp: poll.catchUp,
-            slowDown: poll.slowDown.map { .init(afterEmptyRuns: $0.afterEmptyRuns, factor: $0.factor) },
+            slowDown: poll.slowDown.map { ($0.afterEmptyRuns, $0.factor) },
             stored: stored,
             shared: shared
         ) { [weak self] validator in

@@ -84,25 +84,12 @@ final class ValidatorBook: Sendable {
     /// Maximum number of validators. Beyond it, the oldest is dropped.
     private static let limit = 256
 
-    private struct Key: Hashable {
-        let account: DID?
-        let server: String
-        let endpoint: String
-    }
-
-    private struct State {
-        var validators: [Key: StoredValidator] = [:]
-        var order: [Key] = []
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(validators: [[String?]: StoredValidator], order: [[String?]])>(([:], []))
 
     subscript(context: PollingContext, endpoint: String) -> StoredValidator? {
-        get {
-            state.withLock { $0.validators[Key(account: context.account, server: context.server, endpoint: endpoint)] }
-        }
+        get { state.withLock { $0.validators[[context.account?.rawValue, context.server, endpoint]] } }
         set {
-            let key = Key(account: context.account, server: context.server, endpoint: endpoint)
+            let key = [context.account?.rawValue, context.server, endpoint]
             state.withLock { state in
                 if state.validators[key] == nil { state.order.append(key) }
                 state.validators[key] = newValue

@@ -35,22 +35,17 @@ final class ScheduleEntry: ScheduledWork {
     let catchUp: CatchUp
     /// Raised when it is cancelled.
     let isCancelled = Signal()
-    private let slowDown: SlowDown?
+    /// The numbers of its ``PollSchedule/SlowDown``.
+    private let slowDown: (afterEmptyRuns: Int, factor: Int)?
     private let shared: Shared
     private let body: @Sendable (StoredValidator?) async -> Report
     private let state: Mutex<State>
-
-    /// Numbers of a schedule's ``PollSchedule/SlowDown``.
-    struct SlowDown: Sendable {
-        var afterEmptyRuns: Int
-        var factor: Int
-    }
 
     init(
         id: ScheduleID,
         schedule: Schedule,
         catchUp: CatchUp,
-        slowDown: SlowDown?,
+        slowDown: (afterEmptyRuns: Int, factor: Int)?,
         stored: StoredSchedule,
         shared: Shared,
         body: @escaping @Sendable (StoredValidator?) async -> Report

@@ -18,7 +18,8 @@ package struct OpenRequest: ~Copyable {
     /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
     package var retries = RequestRetries.policy(nil)
-    package var patience = RequestPatience.inline
+    /// The time before which the request must be sent; `nil`: each wait is at most ``RetryDecision/longestInlineWait``.
+    package var deadline: Timestamp?
     package private(set) var end = RequestEnd()
     /// The token of the present attempt; `nil` without one.
     package private(set) var token: AccessToken?
@@ -123,7 +124,7 @@ package struct OpenRequest: ~Copyable {
     /// The request's end if it is too late for its deadline, or belongs to a previous identity.
     private var lateness: RequestFailure? {
         if Task.isCancelled { return .failed(.cancelled) }
-        if case .before(let end) = patience, admittedAt >= end { return .deferred(until: admittedAt, failure: nil) }
+        if let deadline, admittedAt >= deadline { return .deferred(until: admittedAt, failure: nil) }
         return nil
     }
 
@@ -138,11 +139,7 @@ package struct OpenRequest: ~Copyable {
     ///
     /// - Returns: The end of the request if the wait is too long for it, or if the task was cancelled.
     private func wait(until: Timestamp) async -> RequestFailure? {
-        let isTooLong =
-            switch patience {
-            case .inline: until - admittedAt > RetryDecision.longestInlineWait
-            case .before(let end): until >= end
-            }
+        let isTooLong = deadline.map { until >= $0 } ?? (until - admittedAt > RetryDecision.longestInlineWait)
         if isTooLong { return .deferred(until: until, failure: nil) }
         return (try? await time.sleep(for: until - admittedAt)) == nil ? .failed(.cancelled) : nil
     }

@@ -36,14 +36,6 @@ package struct RequestEnd: Sendable {
     }
 }
 
-/// The maximum wait of a request for a turn.
-package enum RequestPatience: Sendable {
-    /// ``RetryDecision/longestInlineWait``.
-    case inline
-    /// The request must be sent before this time.
-    case before(Timestamp)
-}
-
 /// The reason why a request got no answer that can be used.
 package enum RequestFailure: Error, Sendable {
     /// The wait is too long. `failure` is the response that asked for it; `nil` if nothing was sent.

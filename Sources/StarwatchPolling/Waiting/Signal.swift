@@ -7,8 +7,6 @@ package final class Signal: Sendable {
         var waiter: Promise<Void>?
     }
 
-    private enum Start { case raised, cancelled, waiting }
-
     private let state = Mutex(State())
 
     package init() {}
@@ -46,16 +44,16 @@ package final class Signal: Sendable {
     @discardableResult
     package func wait() async -> Bool {
         let waiter = Promise<Void>()
-        let start: Start = state.withLock { state in
-            if Task.isCancelled { return .cancelled }
+        let isRaised: Bool? = state.withLock { state in
+            if Task.isCancelled { return false }
             if state.isRaised {
                 state.isRaised = false
-                return .raised
+                return true
             }
             state.waiter = waiter
-            return .waiting
+            return nil
         }
-        guard start == .waiting else { return start == .raised }
+        if let isRaised { return isRaised }
         if await waiter.value() != nil { return true }
         state.withLock { state in
             // A wake that came together with the cancellation belongs to the next wait.

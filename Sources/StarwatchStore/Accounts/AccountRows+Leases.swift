@@ -1,12 +1,7 @@
 import StarwatchCore
 
-/// A claimed account, with what its visit needs.
-struct AccountClaim: Sendable {
-    /// The lease, with the epoch that the claim gives it.
-    let lease: AccountLease
-    let account: ClaimedAccount
-    var streams: [StreamRows.Known] = []
-}
+/// A claimed account, with what its visit needs. The lease has the epoch that the claim gives it.
+typealias AccountClaim = (lease: AccountLease, account: ClaimedAccount, streams: [StreamRows.Known])
 
 extension AccountRows {
     /// Whether an account has changes to deliver, which needs no server.
@@ -117,7 +112,7 @@ extension AccountRows {
         let (stars, preferences): (String, String) = (
             try row["starredPlanHandleIds"], try row["notificationPreferences"]
         )
-        return AccountClaim(
+        return (
             lease: AccountLease(
                 account: did,
                 generation: generation,
@@ -135,7 +130,8 @@ extension AccountRows {
                     reserved: isCounted ? AccountLease.requests : 0,
                     uncounted: isCounted ? 0 : AccountLease.requests
                 )
-            )
+            ),
+            streams: []
         )
     }
 
@@ -174,13 +170,6 @@ extension AccountRows {
                 db.key(lease.account), lease.owner, lease.epoch, lease.generation,
             ]
         ) == 1
-    }
-
-    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
-    ///
-    /// - Throws: ``StoreError/leaseLost``.
-    func checkLease(of account: DID?) throws {
-        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
     }
 
     /// Whether the lease of an account is still the one that was claimed here; true if none was.

@@ -1,6 +1,6 @@
 /// A table whose rows move with their account to another agent.
 ///
-/// Every other table with data of an account stays behind, and ``staying`` says why.
+/// `MoveTests` says why each of the others stays behind.
 struct MovedTable {
     let name: String
     /// The condition of an account's rows. Its only argument is the stored form of the account.
@@ -80,24 +80,6 @@ struct MovedTable {
     static let addresses = "account_sinks"
     /// The table with the tokens of feeds' addresses, which the same agents use.
     static let feeds = "feeds"
-
-    /// The tables that stay, by the reason.
-    static let staying: [String: [String]] = [
-        "Each agent says itself whom it serves.": [
-            "active_identity", "accounts", "leases", "removed_accounts", "account_moves",
-        ],
-        "Digests are those of each agent, and fetched and planned anew.": [
-            "notif_contents", "notif_deliveries", "digest_progress", "notif_config",
-        ],
-        "Values are sealed again with the keys of the destination.": ["sealing", "data_keys", "sealed_accounts"],
-        "The server's dialect and waits are those of each agent.": ["servers"],
-        "Sums, logs, runs and the journal are those of the process.": [
-            "ledger_totals", "ledger_samples", "log_entries", "recent_runs", "journal",
-        ],
-        "It belongs to a receiver of the process.": ["event_queue"],
-        "A host program's own data stays with it.": ["poll_schedules", "host_watermarks"],
-        "It describes the database.": ["installation", "grdb_migrations", "feature_introductions"],
-    ]
 
     private static func ofAccount(_ name: String, isNumbered: Bool = false) -> MovedTable {
         MovedTable(name: name, rows: "account = ?1", account: "account", isNumbered: isNumbered)

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import Synchronization
 
 /// The accounts that the agent serves beside the active identity.
 ///
@@ -206,7 +207,7 @@ extension StoreAccounts {
                 }
             }
             let leases = claims.map(\.lease)
-            if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
+            if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshot.withLock { $0 = nil } }
             return (leases, lost)
         }
     }
@@ -291,7 +292,7 @@ extension StoreAccounts {
                 try db.streams.store(late, held: ended.subtracting(accounts), lost: accounts)
                 return (answer: try work(db), lost: lost)
             }
-            if !late.isEmpty { store.memory.snapshots.forget() }
+            if !late.isEmpty { store.memory.snapshot.withLock { $0 = nil } }
             return result
         } catch {
             // The next claim of these accounts knows that their visits were interrupted.

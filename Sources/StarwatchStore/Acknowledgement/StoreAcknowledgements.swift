@@ -18,16 +18,8 @@ package struct AckBatch: Sendable, Hashable, Identifiable {
     package let createdAt: Timestamp
 }
 
-package struct AckCompletion: Sendable, Hashable {
-    /// The number of rows acknowledged now, including suppressed ones; 0 if the batch was already closed.
-    package let acknowledged: Int
-    package let watermark: WatermarkOutcome
-
-    package init(acknowledged: Int, watermark: WatermarkOutcome) {
-        self.acknowledged = acknowledged
-        self.watermark = watermark
-    }
-}
+/// The number of rows acknowledged now, including suppressed ones; 0 if the batch was already closed.
+package typealias AckCompletion = (acknowledged: Int, watermark: WatermarkOutcome)
 
 /// The acknowledgements of changes, and the watermarks.
 package struct StoreAcknowledgements: Sendable {
@@ -91,7 +83,7 @@ package struct StoreAcknowledgements: Sendable {
                 "SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?",
                 [batch.id, id]
             )
-            guard let list = stored else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
+            guard let list = stored else { return (0, .unchanged) }
             let count = try db.acknowledgements.acknowledge(
                 list,
                 of: batch.ids.count,
@@ -154,7 +146,7 @@ package struct StoreAcknowledgements: Sendable {
     package func completeLocally(_ stream: StreamKey, now: Timestamp) async throws(StoreError) -> AckCompletion {
         try await store.write(.acknowledge, of: stream) { db, id in
             guard try db.identity.isActive(stream.account) else {
-                return AckCompletion(acknowledged: 0, watermark: .unchanged)
+                return (0, .unchanged)
             }
             let count = try db.acknowledgements.acknowledgeAll(of: id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
@@ -202,10 +194,10 @@ struct AcknowledgementRows {
     }
 
     func acknowledged(_ count: Int, of stream: StreamKey, _ id: Int64, _ now: Timestamp) throws -> AckCompletion {
-        guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
+        guard count > 0 else { return (0, .unchanged) }
         try db.ledger.add(count, as: \.acknowledged, to: id)
         db.context.record(.acknowledged, count)
-        return AckCompletion(acknowledged: count, watermark: try advance(stream, id, now))
+        return (count, try advance(stream, id, now))
     }
 
     /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first. One that another poll

@@ -21,6 +21,18 @@ extension DatabaseFile {
         }
     }
 
+    /// Copies a database if its file is lost.
+    ///
+    /// - Parameter file: The file that is open; `nil` if its loss is another's concern.
+    /// - Returns: The copy's file name; `nil` if the file is not lost.
+    static func rescue(_ database: DatabaseQueue, of file: Identity?, at path: String, now: Timestamp) throws -> String?
+    {
+        guard let file, file.isLost(from: path) else { return nil }
+        let target = path + ".rescued"
+        try copy(database, at: path, to: target, now: now)
+        return String(target.split(separator: "/").last ?? "")
+    }
+
     /// Creates a file with the owner and mode of the database, because SQLite would give it those of any new file.
     private static func createEmpty(_ file: String, like path: String) throws(StoreError) {
         var info = stat()

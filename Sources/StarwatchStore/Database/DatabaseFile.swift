@@ -37,6 +37,9 @@ enum DatabaseFile {
             guard stat(path, &info) == 0 else { return nil }
             (device, inode) = (UInt64(info.st_dev), UInt64(info.st_ino))
         }
+
+        /// Whether a path does not name the file any more.
+        func isLost(from path: String) -> Bool { Identity(path: path) != self }
     }
 
     /// The size of a file in bytes; 0 if it does not exist.

@@ -147,13 +147,9 @@ package struct StoreIdentity: Sendable {
     }
 }
 
-/// The unique values of this installation.
-package struct Installation: Sendable, Hashable {
-    /// 32 hexadecimal digits; the seed of the splay.
-    package let instanceID: String
-    /// A key of 32 random bytes, with which logs hash identities. Never logged.
-    package let key: [UInt8]
-}
+/// The unique values of an installation: 32 hexadecimal digits, which are the seed of the splay, and a key of 32 random bytes, with
+/// which logs hash identities. The key is never logged.
+package typealias Installation = (instanceID: String, key: [UInt8])
 
 extension StoreIdentity {
     /// The installation's id and key, created with the database.
@@ -163,7 +159,7 @@ extension StoreIdentity {
                 throw StoreError.damaged
             }
             let key = try db.vault.installation.map { [UInt8]($0) } ?? row["installation_key"]
-            return Installation(instanceID: try row["instance_id"], key: key)
+            return (try row["instance_id"], key)
         }
     }
 }

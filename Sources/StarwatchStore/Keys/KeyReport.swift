@@ -46,15 +46,10 @@ package struct Resealing: Sendable, Hashable {
 }
 
 /// The result of opening every encrypted value.
-package struct SealReport: Sendable, Hashable {
-    /// A value that does not open.
-    package struct Fault: Sendable, Hashable {
-        /// The table and column.
-        package let column: String
-        /// The primary key of its row. Keys that are texts are shown as they are stored: as keyed hashes or ids of
-        /// notifications.
-        package let row: String
-    }
+package struct SealReport: Sendable {
+    /// The table and column of a value that does not open, and the primary key of its row. Keys that are texts are shown as they
+    /// are stored: as keyed hashes or ids of notifications.
+    package typealias Fault = (column: String, row: String)
 
     /// The number of values that open.
     package var opened = 0

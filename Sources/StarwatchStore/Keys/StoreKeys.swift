@@ -128,14 +128,14 @@ package struct StoreKeys: Sendable {
                 var report = SealReport()
                 let keys: [Int64] = try db.values("SELECT id FROM data_keys WHERE purpose = 'data'")
                 for id in keys where try db.dataKeys.key(id) == nil {
-                    report.add(SealReport.Fault(column: "data_keys.wrapped", row: String(id)))
+                    report.add((column: "data_keys.wrapped", row: String(id)))
                 }
                 for (table, column) in SealedTable.accounts {
                     let forms: [String] = try db.values(
                         "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL"
                     )
                     for form in forms where try db.dataKeys.account(form).map(db.key) != form {
-                        report.add(SealReport.Fault(column: "\(table).\(column)", row: form))
+                        report.add((column: "\(table).\(column)", row: form))
                     }
                 }
                 return report
@@ -159,7 +159,7 @@ package struct StoreKeys: Sendable {
                             report.opened += 1
                         } else {
                             let place = row.key.map(\.text).joined(separator: " ")
-                            report.add(SealReport.Fault(column: column.rawValue, row: place))
+                            report.add((column: column.rawValue, row: place))
                         }
                     }
                 }

@@ -36,8 +36,8 @@ package struct RetentionPolicy: Sendable, Hashable {
 }
 
 extension RetentionPolicy {
-    /// The statements that delete the rows of one table that are older than an age, and where they are counted.
-    var expiries: [(statement: String, age: Duration, count: any WritableKeyPath<RetentionCounts, Int> & Sendable)] {
+    /// The statements that delete the rows of one table that are older than an age.
+    var expiries: [(statement: String, age: Duration)] {
         // A staleness notice must be withdrawn from the sinks that have it, however late.
         let standing = "(SELECT notification_id FROM staleness_notices)"
         return [
@@ -50,8 +50,7 @@ extension RetentionPolicy {
                     AND notification_id NOT IN (SELECT id FROM notifications WHERE state IN ('open', 'dead'))
                     AND notification_id NOT IN \(standing)
                 """,
-                deliveries,
-                \.deliveries
+                deliveries
             ),
             (
                 """
@@ -59,8 +58,7 @@ extension RetentionPolicy {
                     AND id NOT IN \(standing)
                     AND id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost))
                 """,
-                dead,
-                \.notifications
+                dead
             ),
             (
                 """
@@ -70,61 +68,41 @@ extension RetentionPolicy {
                         WHERE o.state = 'dead' AND o.stream_id = notifications.stream_id
                             AND o.notification_id = notifications.id))
                 """,
-                history,
-                \.notifications
+                history
             ),
             (
                 """
                 DELETE FROM feature_notices WHERE finished_at < ?
                     AND token NOT IN (SELECT token FROM notifications WHERE state = 'open')
                 """,
-                history,
-                \.notifications
+                history
             ),
-            ("DELETE FROM feed WHERE created_at < ?", history, \.notifications),
-            ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
-            ("DELETE FROM quarantine WHERE seen_at < ?", quarantine, \.history),
+            ("DELETE FROM feed WHERE created_at < ?", history),
+            ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero),
+            ("DELETE FROM quarantine WHERE seen_at < ?", quarantine),
             (
                 // The changes before a silence tell how long it usually is, however long it lasts.
                 """
                 DELETE FROM history WHERE finished_at < ? AND NOT (new_rows > 0 AND finished_at >=
                     coalesce((SELECT last_new FROM streams WHERE id = stream_id), 1 << 62) - \(ChangeRhythm.window.wholeMilliseconds))
                 """,
-                history,
-                \.history
+                history
             ),
-            ("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
-            ("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
-            ("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
-            ("DELETE FROM journal WHERE created_at < ?", journal, \.logs),
-            ("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
-            ("DELETE FROM former_states WHERE at < ?", deliveries, \.deliveries),
-            ("DELETE FROM recent_runs WHERE finished_at < ?", deliveries, \.history),
-            ("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
-            ("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),
-            ("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars, \.archivedStars),
-            ("DELETE FROM poll_schedules WHERE updated_at < ?", watermarks, \.watermarks),
+            ("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries),
+            ("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries),
+            ("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs),
+            ("DELETE FROM journal WHERE created_at < ?", journal),
+            ("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries),
+            ("DELETE FROM former_states WHERE at < ?", deliveries),
+            ("DELETE FROM recent_runs WHERE finished_at < ?", deliveries),
+            ("DELETE FROM page_fetches WHERE answered_at < ?", history),
+            ("DELETE FROM watermark_moves WHERE moved_at < ?", history),
+            ("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars),
+            ("DELETE FROM poll_schedules WHERE updated_at < ?", watermarks),
             // A window matters for a minute only.
-            ("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
+            ("DELETE FROM request_windows WHERE spent_at < ?", .days(1)),
         ]
     }
-}
-
-/// The numbers of deleted rows.
-package struct RetentionCounts: Sendable, Hashable {
-    package internal(set) var outbox = 0
-    package internal(set) var notifications = 0
-    package internal(set) var shortlinks = 0
-    package internal(set) var deliveries = 0
-    package internal(set) var history = 0
-    package internal(set) var slots = 0
-    package internal(set) var logs = 0
-    package internal(set) var archivedStars = 0
-    package internal(set) var watermarks = 0
-    package internal(set) var windows = 0
-    package internal(set) var settings = 0
-
-    package init() {}
 }
 
 extension Duration {

@@ -13,26 +13,33 @@ package struct StoreRetention: Sendable {
     /// Rows that an optional sink has not got stay too: it can hold them or be down, and be given up later.
     ///
     /// Other work runs between the transactions, because retention is not urgent.
-    package func apply(_ policy: RetentionPolicy, now: Timestamp) async throws(StoreError) -> RetentionCounts {
-        var counts = RetentionCounts()
+    ///
+    /// - Returns: The numbers of deleted rows by table. Those of an account count as its row of `settings`.
+    package func apply(_ policy: RetentionPolicy, now: Timestamp) async throws(StoreError) -> [String: Int] {
+        var counts: [String: Int] = [:]
         let streams: [Int64] = try await store.direct(.read) { db in try db.values("SELECT id FROM streams ORDER BY id")
         }
         for stream in streams {
             var next: String? = ""
             while let after = next {
                 let (last, deleted) = try await cleanOutbox(of: stream, after: after, policy, now)
-                counts.outbox += deleted
+                counts["notification_outbox", default: 0] += deleted
                 next = last
             }
         }
         for expiry in policy.expiries {
             let time = (now - expiry.age).milliseconds
-            counts[keyPath: expiry.count] += try await delete { db in try db.changed(expiry.statement, [time]) }
+            // `DELETE FROM TABLE …`
+            let table = String(expiry.statement.split(separator: " ", maxSplits: 3)[2])
+            counts[table, default: 0] += try await delete { db in try db.changed(expiry.statement, [time]) }
         }
-        counts.deliveries += try await delete { db in try db.deliveries.trimAttempts(keep: Self.keptAttempts) }
-        counts.deliveries += try await trimFormerStates()
-        counts.logs += try await delete { db in try StoreLogs.trimWarnings(db) }
-        (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
+        counts["delivery_attempts", default: 0] += try await delete { db in
+            try db.deliveries.trimAttempts(keep: Self.keptAttempts)
+        }
+        try await trimFormerStates()
+        counts["log_entries", default: 0] += try await delete { db in try StoreLogs.trimWarnings(db) }
+        let accounts = try await cleanAccounts(policy, now)
+        counts.merge(["watermarks": accounts.watermarks, "settings": accounts.settings]) { $1 }
         UpgradeCopy(path: store.options.path)
             .removeExpired(after: policy.copies ?? store.options.keepBeforeUpgrade, now: now)
         try await store.status.checkpoint()
@@ -42,16 +49,13 @@ package struct StoreRetention: Sendable {
     /// The maximum number of stored attempts, and of former states. A sink that is down for a week would otherwise fill the disk.
     static let keptAttempts = 100_000
 
-    private func trimFormerStates() async throws(StoreError) -> Int {
-        var (count, next) = (0, 0 as Int64?)
+    private func trimFormerStates() async throws(StoreError) {
+        var next: Int64? = 0
         while let after = next {
-            let (last, deleted) = try await store.direct(.retention) { db in
-                try db.formerStates.trim(after: after, keep: Self.keptAttempts)
+            next = try await store.direct(.retention) { db in
+                try db.formerStates.trim(after: after, keep: Self.keptAttempts).last
             }
-            count += deleted
-            next = last
         }
-        return count
     }
 
     private func delete(_ rows: @Sendable (Session) throws -> Int) async throws(StoreError) -> Int {
@@ -214,15 +218,10 @@ extension IdentityRows {
             let streams = "(SELECT id FROM streams WHERE account = ?)"
             try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
         }
-        for table in [
-            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
-            "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
-            "account_sinks", "account_moves", "feed", "feeds",
-        ] {
+        for (table, column) in SealedTable.accounts where column == "account" {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])
         }
-        // The settings last, because the account refers to them. Its lease goes with it.
-        try db.run("DELETE FROM accounts WHERE account = ?", [account])
+        // Last, because the account refers to them.
         try db.run("DELETE FROM settings WHERE accountDid = ?", [account])
     }
 }

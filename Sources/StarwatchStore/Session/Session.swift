@@ -100,10 +100,11 @@ extension SessionContext {
     /// Runs the work of one access.
     ///
     /// - Parameter account: The account whose lease must not be lost.
+    /// - Throws: ``StoreError/leaseLost`` if it was claimed here and then lost to another owner.
     func run<T>(_ body: (Session) throws -> T, on db: Database, lease account: DID? = nil) throws -> T {
         let session = Session(database: db, context: self)
         try vault.refresh(session)
-        try session.accounts.checkLease(of: account)
+        if let account, try !session.accounts.hasLease(of: account) { throw StoreError.leaseLost }
         let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount

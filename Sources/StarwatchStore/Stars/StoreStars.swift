@@ -29,52 +29,20 @@ package struct StoreStars: Sendable {
         }
     }
 
-    /// Replaces the starred plans. Duplicates count once.
+    /// Changes the starred plans. Of duplicates the first one counts.
     ///
+    /// - Parameter edit: Returns the plans to star, from the present ones and the newest archived ones, which the archive keeps.
     /// - Returns: The starred plans in the order of starring.
-    package func set(
-        _ plans: [String],
+    package func change(
         of account: DID,
         server: String,
-        now: Timestamp
+        now: Timestamp,
+        _ edit: @Sendable (_ stars: [String], _ archived: () throws -> [String]) throws -> [String]
     ) async throws(StoreError) -> [String] {
         try await store.write(.stars, of: account) { db in
-            try db.stars.change(account, server: server, now: now) { _ in plans }
-        }
-    }
-
-    /// Adds starred plans at the end. Plans that are already starred keep their position.
-    package func add(
-        _ plans: [String],
-        of account: DID,
-        server: String,
-        now: Timestamp
-    ) async throws(StoreError) -> [String] {
-        try await store.write(.stars, of: account) { db in
-            try db.stars.change(account, server: server, now: now) { $0 + plans }
-        }
-    }
-
-    /// Removes starred plans. Ignores plans that are not starred.
-    package func remove(
-        _ plans: [String],
-        of account: DID,
-        server: String,
-        now: Timestamp
-    ) async throws(StoreError) -> [String] {
-        let gone = Set(plans)
-        return try await store.write(.stars, of: account) { db in
-            try db.stars.change(account, server: server, now: now) { stars in stars.filter { !gone.contains($0) } }
-        }
-    }
-
-    /// Adds the newest archived stars of an account; the archive keeps them.
-    ///
-    /// - Returns: The starred plans; unchanged if the archive is empty.
-    package func restore(of account: DID, server: String, now: Timestamp) async throws(StoreError) -> [String] {
-        try await store.write(.stars, of: account) { db in
-            let archived = try db.stars.archived(of: account, limit: 1).first?.stars ?? []
-            return try db.stars.change(account, server: server, now: now) { $0 + archived }
+            try db.stars.change(account, server: server, now: now) { stars in
+                try edit(stars) { try db.stars.archived(of: account, limit: 1).first?.stars ?? [] }
+            }
         }
     }
 
@@ -155,11 +123,16 @@ struct StarRows {
         try set([], of: account)
     }
 
-    func change(_ account: DID, server: String, now: Timestamp, _ edit: ([String]) -> [String]) throws -> [String] {
+    func change(
+        _ account: DID,
+        server: String,
+        now: Timestamp,
+        _ edit: ([String]) throws -> [String]
+    ) throws -> [String] {
         try db.identity.ensureSettings(account, server: server, now: now)
         let before = try list(of: account)
         var seen = Set<String>()
-        let after = edit(before).filter { seen.insert($0).inserted }
+        let after = try edit(before).filter { seen.insert($0).inserted }
         try set(after, of: account)
         try db.run(
             "UPDATE settings SET starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
@@ -226,12 +199,7 @@ struct StarRows {
     func list(of account: DID) throws -> [String] { try readable(of: account) ?? [] }
 
     /// The starred plans of an account; `nil` if they are unreadable.
-    func readable(of account: DID) throws -> [String]? { try decoded(stored(of: account), of: account) }
-
-    /// The stored form of the account's stars; `nil` for an unknown account.
-    private func stored(of account: DID) throws -> String? {
-        try db.value("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [db.key(account)])
-    }
+    func readable(of account: DID) throws -> [String]? { try decoded(interests(of: account)?.stars, of: account) }
 
     func set(_ plans: [String], of account: DID) throws {
         let key = db.key(account)

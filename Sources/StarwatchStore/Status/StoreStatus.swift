@@ -1,4 +1,5 @@
 package import StarwatchCore
+import Synchronization
 
 /// The state of the database as a whole.
 package struct StoreStatus: Sendable {
@@ -9,7 +10,7 @@ package struct StoreStatus: Sendable {
         try await store.direct(.snapshot) { db in
             let snapshot = try db.ledger.snapshot(of: Set(streams))
             // Not remembered if a host application can write, as in `StorePolls`.
-            if store.options.owner == .agent { store.memory.snapshots.remember(snapshot, of: streams) }
+            if store.options.owner == .agent { store.memory.snapshot.withLock { $0 = (streams, snapshot) } }
             return snapshot
         }
     }
@@ -18,11 +19,14 @@ package struct StoreStatus: Sendable {
     ///
     /// Does not notice that the store has failed since.
     package func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
-        store.memory.accounts.isWritten ? store.memory.snapshots.snapshot(of: streams) : nil
+        guard store.memory.accounts.isWritten else { return nil }
+        return store.memory.snapshot.withLock { $0?.streams == streams ? $0?.snapshot : nil }
     }
 
     /// Whether the path does not name the open file any more: it was deleted, moved or replaced.
-    package var isFileLost: Bool { store.memory.file.isLost }
+    package var isFileLost: Bool {
+        store.memory.file?.isLost(from: store.options.path) ?? false
+    }
 
     /// Copies a database whose file is lost to `DATABASE.rescued`, in place of an earlier copy. The open file ends with the
     /// process.
@@ -30,7 +34,10 @@ package struct StoreStatus: Sendable {
     /// - Returns: The copy's file name; `nil` if the file is not lost.
     package func rescue(now: Timestamp) async throws(StoreError) -> String? {
         try await store.perform { store throws(StoreError) in
-            do { return try store.memory.file.rescue(store.database, now: now) } catch { throw StoreError(error) }
+            let (file, path) = (store.memory.file, store.options.path)
+            do { return try DatabaseFile.rescue(store.database, of: file, at: path, now: now) } catch {
+                throw StoreError(error)
+            }
         }
     }
 
@@ -120,14 +127,14 @@ extension LedgerRows {
         var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
         for rows in counts.values { total.merge(rows, uniquingKeysWith: +) }
         var found: [StreamKey: StreamSnapshot] = [:]
-        var imbalance = LedgerImbalance()
+        var (fetchedImbalance, newImbalance) = (0, 0)
         let rows = try db.rows(Self.streams)
         while let row = try rows.next() {
             let ledger = try Self.ledger(row)
             let open = counts[try row["id"]] ?? [:]
             let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
-            imbalance.fetched += abs(ledger.fetchedImbalance)
-            imbalance.new += abs(ledger.newImbalance(pending: undecided))
+            fetchedImbalance += abs(ledger.fetchedImbalance)
+            newImbalance += abs(ledger.newImbalance(pending: undecided))
             // With many accounts no stream is asked for, and each would take a key.
             guard !wanted.isEmpty else { continue }
             let stream = try ifReadable { try db.streams.stream(row) }
@@ -142,7 +149,8 @@ extension LedgerRows {
             oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'"),
             backlogs: try db.deliveries.backlogs(),
             undelivered: try undelivered(),
-            imbalance: imbalance,
+            fetchedImbalance: fetchedImbalance,
+            newImbalance: newImbalance,
             quarantined: try db.outbox.quarantinedCount(),
             totals: try db.ledger.totals()
         )

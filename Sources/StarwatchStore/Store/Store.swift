@@ -34,7 +34,7 @@ package actor Store {
             let opened = try options.reads ? options.openBeside() : options.openOwned()
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
-            let file = OpenFile(path: options.path, isOwned: options.owner == .agent && !options.reads)
+            let file = options.owner == .agent && !options.reads ? DatabaseFile.Identity(path: options.path) : nil
             memory = StoreMemory(accounts: opened.context.accounts, file: file)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
@@ -49,7 +49,7 @@ package actor Store {
         memory.accounts.storeLate(in: self)
         pageCheck.stop()
         // The open file ends with this process.
-        _ = try? memory.file.rescue(database, now: options.now())
+        _ = try? DatabaseFile.rescue(database, of: memory.file, at: options.path, now: options.now())
         try? database.close()
         // After the database is on the disk.
         pageCheck.release(options, health.failure)
@@ -141,7 +141,7 @@ package actor Store {
             // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || context.changedRows != before {
                 if operation.changesPollState { memory.accounts.forgetStates(of: account) }
-                if operation.changesSnapshot { memory.snapshots.forget() }
+                if operation.changesSnapshot { memory.snapshot.withLock { $0 = nil } }
             }
         }
         let result: T

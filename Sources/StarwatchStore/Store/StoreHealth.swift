@@ -16,8 +16,6 @@ package final class StoreHealth: Sendable {
     /// The time after which an access is slow.
     package let patience: Duration
     private let failing = Mutex<Set<StoreUser>>([])
-    /// Whether ``failing`` has any, so that a success usually costs nothing.
-    private let isAnyFailing = Atomic<Bool>(false)
 
     init(patience: Duration) { self.patience = patience }
 
@@ -29,14 +27,12 @@ package final class StoreHealth: Sendable {
 
     /// Whether the last work of some part failed by the database. Probes do not end this: they say nothing about the data
     /// that the part needs.
-    package var failsSomePart: Bool { isAnyFailing.load(ordering: .relaxed) }
+    package var failsSomePart: Bool { failing.withLock { !$0.isEmpty } }
 
     /// Records the end of a part's work. Only the part's own success ends its failure.
     package func ended(_ part: StoreUser, failed: Bool) {
-        guard failed || failsSomePart else { return }
         failing.withLock { failing in
-            if failed { failing.insert(part) } else { failing.remove(part) }
-            isAnyFailing.store(!failing.isEmpty, ordering: .relaxed)
+            if failed { failing.insert(part) } else if !failing.isEmpty { failing.remove(part) }
         }
     }
 
@@ -58,9 +54,6 @@ package final class StoreHealth: Sendable {
         lastFailure.withLock { $0 = nil }
         // The parts have failed for this reason alone. Some have no work for long, and so no success.
         guard lastKind.withLock({ $0 == .full }) else { return }
-        failing.withLock { failing in
-            failing.removeAll()
-            isAnyFailing.store(false, ordering: .relaxed)
-        }
+        failing.withLock { $0.removeAll() }
     }
 }

@@ -50,7 +50,7 @@ import Testing
             server.rows.append((Self.id(dialect, second), Self.plans.randomElement(using: &random)!))
         }
         let start = Self.id(dialect, .random(in: 0..<10, using: &random))
-        var answer = SharedAnswer(dialect: dialect, after: start, plans: Self.plans)
+        var answer = SharedAnswer(dialect: dialect, after: start, topics: Self.plans)
         let isUsable = answer.add(server.page(Self.plans, after: start, limit: dialect.pageSize))
         #expect(isUsable)
         for _ in 0..<10 {
@@ -67,7 +67,7 @@ import Testing
         var server = Server(dialect: .endorser)
         for second in 0..<120 { server.rows.append((Self.id(.endorser, second), Self.plans[second % 12])) }
         let start = Self.id(.endorser, -1)
-        var answer = SharedAnswer(dialect: .endorser, after: start, plans: Self.plans)
+        var answer = SharedAnswer(dialect: .endorser, after: start, topics: Self.plans)
         var before: JWTID?
         for page in 0..<3 {
             let isUsable = answer.add(server.page(Self.plans, after: start, before: before, limit: 50))
@@ -93,14 +93,27 @@ import Testing
             "ID\"",
             with: Self.id(.endorser, 5).rawValue + "\""
         )
-        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), plans: Self.plans)
+        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)
         let isUsable = answer.add(Array(#"{"data":[\#(text)],"hitLimit":false}"#.utf8))
         #expect(!isUsable)
     }
 
+    @Test(arguments: [(PollKind.givesForMyOffers, "jwtId"), (.confirmationsOfMyClaims, "id")])
+    func ofEverybodysClaimsEachAccountTakesTheSame(_ kind: PollKind, key: String) {
+        let items = [5, 3].map { #"{"\#(key)":"\#(Self.id(.endorser, $0).rawValue)","handleId":"a"}"# }
+        let topics = kind.topics(of: ["plan"])
+        var answer = SharedAnswer(kind: kind, dialect: .endorser, after: Self.id(.endorser, 0), topics: topics)
+        let isUsable = answer.add(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
+        #expect(isUsable && answer.covers(kind.topics(of: [])))
+        let part = answer.part(of: kind.topics(of: []), after: Self.id(.endorser, 3))
+        #expect(String(decoding: part.body, as: UTF8.self) == #"{"data":[\#(items[0])]}"#)
+        let isUsableWithoutID = answer.add(Array(#"{"data":[{"handleId":"a"}]}"#.utf8))
+        #expect(!isUsableWithoutID)
+    }
+
     @Test func anUnreadablePageMakesTheAnswerUseless() {
         for body in ["", "{", "[]", "{}", #"{"data":7}"#, #"{"data":[],"hitLimit":1}"#] {
-            var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), plans: Self.plans)
+            var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)
             let isUsable = answer.add(Array(body.utf8))
             #expect(!isUsable)
         }
@@ -109,7 +122,7 @@ import Testing
     @Test func anInvalidItemGoesToTheAccountsOfItsPlan() throws {
         let id = Self.id(.endorser, 5).rawValue
         let item = #"{"plan":{"jwtId":"\#(id)","handleId":"\#(Self.plans[0])","name":[7]}}"#
-        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), plans: Self.plans)
+        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)
         let isUsable = answer.add(Array(#"{"data":[\#(item)],"hitLimit":false}"#.utf8))
         #expect(isUsable)
         let part = answer.part(of: [Self.plans[0]], after: nil)
@@ -122,11 +135,11 @@ import Testing
         let text = String(repeating: "x", count: 300_000)
         let page =
             #"{"data":[{"plan":{"jwtId":"\#(id)","handleId":"\#(Self.plans[0])","name":"\#(text)"}}],"hitLimit":true}"#
-        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), plans: Self.plans)
+        var answer = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)
         let results = (0..<4).map { _ in answer.add(Array(page.utf8)) }
         #expect(results == [true, true, true, false])
         let empty = Array(#"{"data":[],"hitLimit":false}"#.utf8)
-        var long = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), plans: Self.plans)
+        var long = SharedAnswer(dialect: .endorser, after: Self.id(.endorser, 0), topics: Self.plans)
         let added = (0..<12).count { _ in long.add(empty) }
         #expect(added == 10)
     }

@@ -20,6 +20,11 @@ import Testing
         #expect(round.alone == 1000 && round.shared == 10)
     }
 
+    @Test func theRoundsOfSeveralKindsAddUp() {
+        let sum = FleetRound(polls: 2) + FleetRound(polls: 10_000, sharing: 9000, portions: 2, answers: 5)
+        #expect(sum.alone == 1002 && sum.shared == 10 && sum.requests == 1012)
+    }
+
     @Test func accountsTooFewToShareAskAlone() {
         #expect(FleetRound(polls: 20, sharing: 14, portions: 3, answers: 5).requests == 20)
         #expect(FleetRound(polls: 20, sharing: 15, portions: 3, answers: 5).requests == 20)

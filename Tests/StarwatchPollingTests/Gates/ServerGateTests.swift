@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func requestsOfNoAccountTakeFromTheLimitOfAll() async throws {
-        var limits = GateLimits(requestsPerMinute: 100, acknowledgementsPerMinute: 100, windows: .perAccount)
+        var limits = GateLimits(requestsPerMinute: 100, acknowledgementsPerMinute: 100, areOfAccounts: true)
         limits.requestsPerSecond = 1
         let (gate, now) = (Gate(server: server, limits: limits, store: store), ManualClock.start)
         #expect(try await gate.admit(now: now) == nil)

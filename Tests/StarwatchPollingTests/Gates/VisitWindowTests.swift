@@ -127,7 +127,7 @@ import Testing
     /// Nothing is kept of its own requests. The limit of all accounts knows none of them, and still counts what was sent.
     @Test func anErasedAccountThatIsAddedAgainStaysBelowTheLimitOfAll() async throws {
         let lease = try await claimFirst()
-        var limits = GateLimits(requestsPerMinute: 40, acknowledgementsPerMinute: 100, windows: .perAccount)
+        var limits = GateLimits(requestsPerMinute: 40, acknowledgementsPerMinute: 100, areOfAccounts: true)
         limits.requestsPerSecond = 3
         let gate = Gate(server: server, limits: limits, store: store)
         for _ in 0..<3 { #expect(try await gate.pass(account: account, now: start) == .go) }

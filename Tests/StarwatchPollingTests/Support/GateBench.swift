@@ -21,7 +21,7 @@ class GateBench {
             limits: GateLimits(
                 requestsPerMinute: requests,
                 acknowledgementsPerMinute: acknowledgements,
-                windows: .perAccount
+                areOfAccounts: true
             ),
             store: other ?? store
         )

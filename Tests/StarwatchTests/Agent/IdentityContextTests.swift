@@ -16,13 +16,13 @@ import Testing
         folder = try TestFolder()
         store = try Store(StoreOptions(path: folder.path("starwatch.db")))
         _ = try await store.identity.seedIfEmpty(World.key, server: server, now: now)
-        _ = try await store.stars.set(["a"], of: World.key, server: server, now: now)
+        _ = try await store.stars.change(of: World.key, server: server, now: now) { _, _ in ["a"] }
     }
 
     @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
         let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
-        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.change(of: World.key, server: server, now: now) { stars, _ in stars + ["b"] }
         #expect(try await context.current().stars == ["a"])
         context.invalidate()
         #expect(try await context.current().stars.sorted() == ["a", "b"])
@@ -32,7 +32,7 @@ import Testing
     @Test func aSharedDatabaseIsReadEveryTime() async throws {
         let context = IdentityContext(store: store, isShared: true, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
-        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.change(of: World.key, server: server, now: now) { stars, _ in stars + ["b"] }
         #expect(try await context.current().stars.sorted() == ["a", "b"])
         _ = try await store.identity.set(nil, server: server, now: now)
         #expect(try await context.current().identity.did == nil)
@@ -46,7 +46,7 @@ import Testing
         #expect(old.chunks(dialect: .endorser).map(\.count) == [1])
         #expect(try await context.current().chunkCounts == [1])
 
-        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.change(of: World.key, server: server, now: now) { stars, _ in stars + ["b"] }
         context.invalidate()
         _ = try await context.current()
         // A cycle that began before still has its own stars, and does not give them to the next one.
@@ -59,7 +59,7 @@ import Testing
         let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         // Two of these fit into a body, and one into a query.
         let long = ["a", "b"].map { $0 + String(repeating: "x", count: 6_900) }
-        _ = try await store.stars.set(long, of: World.key, server: server, now: now)
+        _ = try await store.stars.change(of: World.key, server: server, now: now) { _, _ in long }
         for _ in 1...2 {
             let current = try await context.current()
             #expect(current.chunks(for: .starredProjects, dialect: .endorser).map(\.count) == [2])

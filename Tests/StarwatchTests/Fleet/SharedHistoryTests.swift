@@ -258,7 +258,7 @@ private struct History {
 }
 
 /// A seeded generator of small numbers.
-private struct Dice {
+struct Dice {
     var state: UInt64
 
     /// A number below `sides`.

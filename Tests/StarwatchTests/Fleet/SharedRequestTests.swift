@@ -169,7 +169,7 @@ import Testing
 
     @Test func anAnswerFitsOnlyWhoHasSeenWhatLiesBeforeItAndNothingAfterIt() throws {
         let plan = "https://endorser.ch/entity/1"
-        var content = SharedAnswer(dialect: .endorser, after: .floor(.ulid, at: ManualClock.start), plans: [plan])
+        var content = SharedAnswer(dialect: .endorser, after: .floor(.ulid, at: ManualClock.start), topics: [plan])
         let id = JWTID.floor(.ulid, at: ManualClock.start + .seconds(300))
         let item = #"{"plan":{"jwtId":"\#(id.rawValue)","handleId":"\#(plan)"}}"#
         let body = Array(#"{"data":[\#(item)],"hitLimit":false}"#.utf8)
@@ -185,7 +185,7 @@ import Testing
         func part(seenUntil seconds: Int, limit: Int = 50, plans: [String] = [plan]) -> SharedPart? {
             let wish = SharedWish(
                 stream: StreamKey(account: Crowd.did(0), server: "s", poll: PollName(World.starred)!),
-                stars: plans,
+                topics: plans,
                 dialect: .endorser,
                 lowerEnd: nil,
                 seenUntil: ManualClock.start + .seconds(seconds),

@@ -17,7 +17,8 @@ import Testing
             server: bench.mock.url,
             now: bench.clock.now
         )
-        _ = try await bench.agent.store.stars.set([], of: Bench.did, server: bench.mock.url, now: bench.clock.now)
+        let (server, now) = (bench.mock.url, bench.clock.now)
+        _ = try await bench.agent.store.stars.change(of: Bench.did, server: server, now: now) { _, _ in [] }
         await bench.agent.close()
         let path = bench.options.storage.path
         try await forgetIntroductions(path)

@@ -144,7 +144,7 @@ import Testing
                     account: agent.runtime.account,
                     options: options,
                     lastCycles: LastCycles(),
-                    sharing: nil,
+                    sharing: [:],
                     progress: agent.process.progress,
                     news: agent.process.news
                 ),

@@ -215,8 +215,8 @@ final class Bench {
 
     /// By how many rows the books are out; must be 0 at any time.
     func imbalance() async throws -> Int {
-        let imbalance = try await agent.store.status.snapshot([]).imbalance
-        return imbalance.fetched + imbalance.new
+        let snapshot = try await agent.store.status.snapshot([])
+        return snapshot.fetchedImbalance + snapshot.newImbalance
     }
 
     func attempts(_ sink: String, _ result: SinkAttemptResult) -> UInt64 {

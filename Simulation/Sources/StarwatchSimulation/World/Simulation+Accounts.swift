@@ -176,7 +176,7 @@ extension Simulation {
         }
         // Otherwise its leases end by themselves, as after a crash.
         let releases = faults.number(.takeover, 0...1) == 0 && !process.isDead
-        let limits = GateLimits(requestsPerMinute: settings.requestsPerMinute, windows: .perAccount)
+        let limits = GateLimits(requestsPerMinute: settings.requestsPerMinute, areOfAccounts: true)
         await faults.pause { await other.end(releasing: releases ? limits : nil, at: clock.now) }
     }
 }

@@ -79,7 +79,7 @@ struct HostSinkAdapter: NotificationSink {
 
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         let limit = min(sink.timeout, Self.longest)
-        let result = await TimeLimit.run(within: limit, on: time, late: SinkResult.timeout) {
+        let result = await time.run(within: limit, late: SinkResult.timeout) {
             await hand(over: notification)
         }
         return result ?? .unavailable(.stopping)
