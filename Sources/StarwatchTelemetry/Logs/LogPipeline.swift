@@ -146,22 +146,24 @@ package struct EventLines: LogSink {
 /// Metrics of the log itself.
 package struct LogMetrics: Sendable {
     /// Entries by level, including folded ones.
-    package let entries = MetricRegistry.current.counters(
-        .counter("starwatch_log_entries_total", "Log entries by level, including folded ones."),
-        by: LabelDimension<LogSeverity>("level")
-    )
+    package let entries = MetricRegistry.current
+        .counters("starwatch_log_entries_total", "Log entries by level, including folded ones.").by(
+            LabelDimension<LogSeverity>("level")
+        )
     /// Redacted values, by kind.
-    package let redactions = MetricRegistry.current.counters(
-        .counter("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind."),
-        by: LabelDimension<RedactionKind>("kind")
-    )
+    package let redactions = MetricRegistry.current
+        .counters("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind.").by(
+            LabelDimension<RedactionKind>("kind")
+        )
     /// Entries folded into a later line.
     package let suppressed = MetricRegistry.current.counter(
-        .counter("starwatch_log_suppressed_total", "Repeated log entries folded into another line.")
+        "starwatch_log_suppressed_total",
+        "Repeated log entries folded into another line."
     )
     /// Lines dropped because their reader stalled.
     package let dropped = MetricRegistry.current.counter(
-        .counter("starwatch_log_dropped_total", "Log lines dropped because their reader stalled.")
+        "starwatch_log_dropped_total",
+        "Log lines dropped because their reader stalled."
     )
 
     package init() {}

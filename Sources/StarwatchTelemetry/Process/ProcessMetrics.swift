@@ -25,27 +25,29 @@ package enum ProcessMetrics {
             latest.reading.withLock { $0 = reading }
         }
         registry.counterView(
-            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time."),
+            "process_cpu_seconds_total",
+            "User and system CPU time.",
             computed: shown { $0.cpuSeconds }
         )
-        registry.gaugeView(.gauge("process_open_fds", "Open file descriptors."), computed: shown { $0.openFiles })
+        registry.gaugeView("process_open_fds", "Open file descriptors.", computed: shown { $0.openFiles })
         registry.gaugeView(
-            .gauge("process_max_fds", "Maximum number of open file descriptors."),
+            "process_max_fds",
+            "Maximum number of open file descriptors.",
             computed: shown { $0.maxFiles }
         )
         // A detail: 64-bit runtimes reserve far more than they use, so a limit on it is meaningless.
         registry.gaugeView(
-            .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory.", stability: .detail),
+            "process_virtual_memory_bytes",
+            "Virtual memory.",
+            stability: .detail,
             computed: shown { $0.virtualBytes }
         )
+        registry.gaugeView("process_resident_memory_bytes", "Resident memory.", computed: shown { $0.residentBytes })
         registry.gaugeView(
-            .gauge("process_resident_memory_bytes", unit: .bytes, "Resident memory."),
-            computed: shown { $0.residentBytes }
-        )
-        registry.gaugeView(
-            .gauge("process_start_time_seconds", unit: .seconds, "Start time of the process, as Unix time."),
+            "process_start_time_seconds",
+            "Start time of the process, as Unix time.",
             computed: shown { $0.startTimeSeconds }
         )
-        registry.gaugeView(.gauge("process_threads", "Operating system threads."), computed: shown { $0.threads })
+        registry.gaugeView("process_threads", "Operating system threads.", computed: shown { $0.threads })
     }
 }
