@@ -55,10 +55,6 @@ struct FeedPlace: ParsableArguments {
     @OptionGroup var arguments: ConfigurationArguments
     @OptionGroup var format: FormatArguments
 
-    private struct Addresses: Encodable {
-        let atom, json: String
-    }
-
     /// Prints the addresses.
     ///
     /// - Parameter isNew: Whether a new token replaces the former one.
@@ -90,7 +86,7 @@ struct FeedPlace: ParsableArguments {
         let token = try await readToken(in: file, of: configuration, isNew: isNew)
         if isNew || !isThere { await note(isThere ? .rotate : .create, access, options) }
         let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
-        try format.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+        try format.print(["atom": feed + "atom", "json": feed + "json"]) { _ in "\(feed)atom\n\(feed)json" }
     }
 
     /// Has the journal note the change. The token is in force already, so that a failure is only said.

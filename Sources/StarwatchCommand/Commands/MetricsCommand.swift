@@ -46,7 +46,7 @@ struct MetricsCommand: AsyncParsableCommand {
             do throws(CommandError) {
                 return try arguments.access.configuration(secrets: false).options
             } catch .noConfiguration {
-                return ConfigurationReader.defaults
+                return ConfigurationTable.defaults
             }
         }
     }
