@@ -80,7 +80,7 @@ import Testing
                 see starwatch outbox list --state dead there.
                 """
         )
-        #expect(LostValues.sentence(lost)?.hasSuffix("dead letters; see starwatch outbox list --state dead.") == true)
+        #expect(lost.lossSentence().hasSuffix("dead letters; see starwatch outbox list --state dead."))
     }
 
     @Test func theLinesOfSeveralPollsAreOneLineThatNamesAll() throws {

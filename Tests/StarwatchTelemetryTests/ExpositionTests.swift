@@ -209,7 +209,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         (12.5, "12.5"), (120, "120.0"),
     ])
     func numbersInLabelsAreCanonical(value: Double, expected: String) {
-        #expect(CanonicalFloat.text(value) == expected)
+        #expect(value.canonicalText == expected)
     }
 
     @Test(arguments: [

@@ -13,7 +13,7 @@ struct KeysControl: Sendable {
     let keys: StoredSigningKeys
     /// Has the age of the signing key.
     let seen: HealthMemory
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
 
     private var store: Store { account.environment.store }
     private var logger: Logger { account.environment.logger }
@@ -199,7 +199,7 @@ struct KeysControl: Sendable {
 }
 
 extension KeysReport.SigningKey {
-    init(_ key: KeyReport.SigningKey, _ pseudonym: IdentityHash) {
+    init(_ key: KeyReport.SigningKey, _ pseudonym: InstallationHash) {
         self.init(
             kid: key.kid,
             algorithm: key.algorithm,

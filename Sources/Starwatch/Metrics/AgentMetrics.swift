@@ -36,7 +36,7 @@ package final class AgentMetrics: Sendable {
     package let transactions = page.histograms(
         "starwatch_store_transaction_seconds",
         "Duration of database transactions, by kind.",
-        bounds: Buckets.local
+        bounds: .local
     ).by(LabelDimension<TransactionGroup>("operation"))
     package let storeErrors = page.counters(
         "starwatch_store_errors_total",
@@ -66,7 +66,7 @@ package final class AgentMetrics: Sendable {
     package let scrapeDuration = page.histogram(
         "starwatch_scrape_seconds",
         "Time to render the metrics page.",
-        bounds: Buckets.local
+        bounds: .local
     )
     // A detail: the scrape that reads it is usually the only one it counts.
     package let scrapesInFlight = page.gauge(
@@ -94,7 +94,13 @@ package final class AgentMetrics: Sendable {
             shown: CatalogueScope.current.features.webPorts.contains(.http) ? [.host, .password, .rate] : []
         )
     )
-    package let web = CatalogueScope.registered(if: \.hasWebPorts) { WebMetrics() }
+    package let webReloadSuccessful = CatalogueScope.registered(if: \.hasWebPorts) {
+        page.gauges(
+            "starwatch_web_config_last_reload_successful",
+            "Whether the last reading of the port's web configuration succeeded: 1 or 0.",
+            stability: .detail
+        ).by(LabelDimension<ServedPort>("port", shown: CatalogueScope.current.features.webPorts))
+    }
     package let reloadSuccessful = page.gauge(
         "starwatch_config_last_reload_successful",
         "Whether the last configuration load succeeded: 1 or 0."

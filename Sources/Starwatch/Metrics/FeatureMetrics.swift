@@ -15,7 +15,7 @@ package struct DigestMetrics: Sendable {
     package let lateness = page.histogram(
         "starwatch_digest_lateness_seconds",
         "Delay between a digest's time and its delivery to the sinks.",
-        bounds: Buckets.lateness
+        bounds: .lateness
     )
 }
 
@@ -119,13 +119,13 @@ package struct FleetMetrics: Sendable {
         "starwatch_fleet_visit_delay_seconds",
         "Delay between the time an account is due and its visit.",
         stability: .detail,
-        bounds: Buckets.lateness
+        bounds: .lateness
     )
     package let visits = page.histogram(
         "starwatch_fleet_visit_seconds",
         "Duration of a visit: polls, delivery and acknowledgement.",
         stability: .detail,
-        bounds: Buckets.visit
+        bounds: .visit
     )
     package let sharedRequests = page.counter(
         "starwatch_fleet_shared_requests_total",
@@ -157,7 +157,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_poll_seconds",
         "Duration of polls defined by a host application, including waits.",
         stability: .detail,
-        bounds: Buckets.cycle
+        bounds: .cycle
     )
     let requests = page.counters(
         "starwatch_host_requests_total",
@@ -168,7 +168,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_request_seconds",
         "Time from the start of such a request to the last byte of its response.",
         stability: .detail,
-        bounds: Buckets.latency
+        bounds: .latency
     )
     let retries = page.counters(
         "starwatch_host_retries_total",
@@ -189,7 +189,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_throttle_wait_seconds",
         "Wait time of such requests for a rate limit.",
         stability: .detail,
-        bounds: Buckets.wait
+        bounds: .wait
     ).by(LabelDimension<ThrottleSource>("source"))
 
     package func ended(_ outcome: HostPollOutcome, after duration: Duration) {
@@ -210,13 +210,4 @@ package struct HostPollMetrics: HostPollObserver {
     package func retrying(because reason: RetryReason, after delay: Duration?) { retries[reason].increment() }
 
     package func exhausted(because reason: RetryReason) { retriesExhausted[reason].increment() }
-}
-
-/// Metrics of the ports with a web configuration.
-package struct WebMetrics: Sendable {
-    package let reloadSuccessful = page.gauges(
-        "starwatch_web_config_last_reload_successful",
-        "Whether the last reading of the port's web configuration succeeded: 1 or 0.",
-        stability: .detail
-    ).by(LabelDimension<ServedPort>("port", shown: CatalogueScope.current.features.webPorts))
 }

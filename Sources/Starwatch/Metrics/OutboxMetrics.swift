@@ -4,7 +4,7 @@ package import StarwatchTelemetry
 /// Metrics of the outbox, from the stored change to the watermark.
 package struct OutboxMetrics: Sendable {
     package let rows = page.gauges("starwatch_outbox_rows", "Outbox rows by state, counted at each scrape.")
-        .by(LabelDimension<GaugedOutboxState>("state"))
+        .by(LabelDimension<OutboxState>("state", shown: [.pending, .claimed, .delivered, .dead]))
     package let capacity = page.gauge("starwatch_outbox_capacity_rows", "Maximum number of pending and claimed rows.")
     package let backpressure = page.gauge(
         "starwatch_outbox_backpressure_active",
@@ -78,13 +78,13 @@ package struct OutboxMetrics: Sendable {
     package let deliveryDuration = page.histograms(
         "starwatch_delivery_seconds",
         "Duration of delivery attempts.",
-        bounds: Buckets.delivery
+        bounds: .delivery
     ).by(.sink)
     package let freshness = page.histograms(
         "starwatch_freshness_seconds",
         "Time from a change on the server to its delivery, corrected for clock skew.",
         carriesExemplars: true,
-        bounds: Buckets.freshness
+        bounds: .freshness
     ).by(.poll)
     package let acknowledgements = page.counters("starwatch_acknowledgements_total", "Acknowledged changes, by result.")
         .by(LabelDimension<AcknowledgementResult>("result"))

@@ -3,12 +3,8 @@ package import StarwatchTelemetry
 import Synchronization
 
 /// Metrics of polls and their schedules.
-package struct PollMetrics: Sendable {
-    private let silences = Silences()
-
-    private final class Silences: Sendable {
-        let known = Mutex<[(poll: String, ratio: Double)]>([])
-    }
+package final class PollMetrics: Sendable {
+    private let silences = Mutex<[(poll: String, ratio: Double)]>([])
 
     init() {
         let polls = CatalogueScope.current.polls.all.map(\.text)
@@ -21,15 +17,15 @@ package struct PollMetrics: Sendable {
             ),
             labels: [CatalogueLabel(name: "poll", values: polls)],
             largest: polls.count
-        ) { [silences] in
-            silences.known.withLock { $0 }.map { (labels: [("poll", $0.poll)], value: $0.ratio) }
+        ) { [weak self] in
+            (self?.silences.withLock { $0 } ?? []).map { (labels: [("poll", $0.poll)], value: $0.ratio) }
         }
     }
 
     /// Shows the silences of polls from now on.
     func show(_ silences: [PollName: ChangeRhythm.Silence]) {
         let ratios = silences.map { (poll: $0.key.rawValue, ratio: $0.value.ratio) }.sorted { $0.poll < $1.poll }
-        self.silences.known.withLock { $0 = ratios }
+        self.silences.withLock { $0 = ratios }
     }
 
     /// Shows the times of a poll's last cycles.
@@ -68,7 +64,7 @@ package struct PollMetrics: Sendable {
         "starwatch_poll_duration_seconds",
         "Duration of cycles that reached the API, including failed ones.",
         carriesExemplars: true,
-        bounds: Buckets.cycle
+        bounds: .cycle
     ).by(.poll)
     package let inFlight = page.gauges("starwatch_poll_in_flight", "Whether a cycle is running: 1 or 0.").by(.poll)
     package let lastAttempt = page.gauges(
@@ -96,7 +92,7 @@ package struct PollMetrics: Sendable {
     package let scheduleDelay = page.histograms(
         "starwatch_schedule_delay_seconds",
         "Delay between scheduled and actual start of a run.",
-        bounds: Buckets.lateness
+        bounds: .lateness
     ).by(.poll)
     package let pages = page.counters("starwatch_poll_pages_total", "Pages that were fetched and validated.").by(.poll)
     package let changesFound = page.counters(

@@ -95,7 +95,7 @@ package enum Trial {
     /// - Throws: ``AgentError`` that says what the content must be.
     package static func did(ofKey content: [UInt8]) throws(AgentError) -> DID {
         do throws(TokenError) {
-            return try DIDKeyTokenProvider.did(ofKey: content, setting: "--key-file")
+            return try SigningKeyContent.did(of: content, setting: "--key-file")
         } catch { throw AgentError(.configuration, error.description) }
     }
 

@@ -1,12 +1,6 @@
 /// The server's answer to a request for the plans of many accounts. Each account takes the page that it would have got if it had
 /// asked alone: the bytes of its items, in the server's order, in the server's frame.
 package struct SharedAnswer: Sendable {
-    private struct Item {
-        let id: JWTID
-        let json: ArraySlice<UInt8>
-        let page: Int
-    }
-
     /// One account's page.
     package struct Part: Sendable, Hashable {
         /// The body that the server would have sent.
@@ -25,7 +19,7 @@ package struct SharedAnswer: Sendable {
     /// The exclusive lower end of the request.
     package let after: JWTID
     private let plans: Set<String>
-    private var items: [Item] = []
+    private var items: [(id: JWTID, json: ArraySlice<UInt8>, page: Int)] = []
     private var places: [String: [Int]] = [:]
     /// The number of the server's pages.
     package private(set) var pages = 0
@@ -59,7 +53,7 @@ package struct SharedAnswer: Sendable {
                 let handle = plan[.handleId]?.text, plans.contains(handle)
             else { return false }
             places[handle, default: []].append(items.count)
-            items.append(Item(id: id, json: body[source], page: pages))
+            items.append((id, body[source], pages))
         }
         // The last page has the frame of an end.
         frame = []

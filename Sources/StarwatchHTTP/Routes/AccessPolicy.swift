@@ -84,7 +84,7 @@ final class AccessPolicy: Sendable {
             let text = "The token cannot be read; check control.\(setting)."
             return Refusal(reason: nil, answer: .error(500, "failed", text))
         }
-        if !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
+        if !expected.isEmpty, Array(given.utf8).isEqual(toSecret: Array(expected.utf8)) { return nil }
         return counted(refusal, RefusalCount.Key(address, hasToken: true))
     }
 

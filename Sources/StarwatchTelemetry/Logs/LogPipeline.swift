@@ -9,16 +9,11 @@ package enum LogFormat: String, Sendable, CaseIterable {
 
 /// The stages of a log entry: formatting, redaction, folding, sinks. All loggers of the program share one pipeline.
 package final class LogPipeline: Sendable {
-    private struct Settings {
-        var sinks: [any LogSink]
-        var blackBox: (any LogSink)?
-        var pseudonym: (@Sendable (String) -> String)?
-    }
-
     private let format: LogFormat
     /// The minimum level of all loggers that have none of their own.
     package let level: Logger.Level
-    private let settings: Mutex<Settings>
+    private let settings:
+        Mutex<(sinks: [any LogSink], blackBox: (any LogSink)?, pseudonym: (@Sendable (String) -> String)?)>
     private let folder = Mutex(LogFolder())
     private let boxFolder = Mutex(LogFolder(for: .blackBox))
     private let redactor = Redactor()
@@ -39,7 +34,7 @@ package final class LogPipeline: Sendable {
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         (self.format, self.level) = (format, level)
-        settings = Mutex(Settings(sinks: sinks))
+        settings = Mutex((sinks, nil, nil))
         self.metrics = metrics
         self.nowMilliseconds = nowMilliseconds
     }

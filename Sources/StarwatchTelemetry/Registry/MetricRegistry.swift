@@ -212,7 +212,7 @@ package final class MetricRegistry: Sendable {
         for axis in axes {
             combinations = combinations.flatMap { left in
                 axis.values.map { value in
-                    (left.labels + [(axis.name, value.text)], left.hiddenBy ?? (value.isShown ? nil : value.text))
+                    (left.labels + [(axis.label.name, value.text)], left.hiddenBy ?? (value.isShown ? nil : value.text))
                 }
             }
         }
