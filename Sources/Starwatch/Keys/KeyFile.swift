@@ -8,7 +8,6 @@ package enum KeyFile {
     ///
     /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `false` if the file exists already; it is then unchanged.
-    /// - Throws: ``AgentError`` with the system's reason.
     package static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
         // Without a name until it is complete, so that an interruption leaves no half a key and no copy.
         let descriptor = open(folder(of: path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600)
@@ -34,7 +33,6 @@ package enum KeyFile {
     /// Gives a file another name that no file has.
     ///
     /// - Returns: `false` if there is a file of that name.
-    /// - Throws: ``AgentError`` with the system's reason.
     static func move(_ path: String, to new: String) throws(AgentError) -> Bool {
         guard link(path, new) == 0 else {
             if errno == EEXIST { return false }
@@ -47,8 +45,6 @@ package enum KeyFile {
     }
 
     /// Replaces a file with another one, atomically.
-    ///
-    /// - Throws: ``AgentError`` with the system's reason.
     static func replace(_ path: String, with new: String) throws(AgentError) {
         guard rename(new, path) == 0 else { throw failure("replaced", path) }
         try syncFolder(of: path)
@@ -156,8 +152,6 @@ package struct SigningKeyFile: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     /// Gives the file its name, after the database has the secret.
-    ///
-    /// - Throws: ``AgentError`` with the system's reason.
     package func finish() throws(AgentError) {
         let pending = Self.pending(path)
         if try !KeyFile.move(pending, to: path) {

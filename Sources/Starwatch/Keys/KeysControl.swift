@@ -121,7 +121,7 @@ struct KeysControl: Sendable {
         let did = try await account.identity.signedIn()
         let secret = try Self.secret(content, algorithm, of: did)
         let name = kid ?? SigningKeyContent.kid(of: secret)
-        guard SigningKey.isKid(name) else {
+        guard name.isPlainName else {
             throw ControlError(.invalid, "The name of a key is 1 to 64 letters, digits, '.', '_' and '-'.")
         }
         let key = SigningKey(kid: name, algorithm: algorithm, secret: secret, createdAt: clock.now)

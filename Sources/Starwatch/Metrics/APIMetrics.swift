@@ -3,7 +3,7 @@ package import StarwatchTelemetry
 import Synchronization
 
 /// Metrics of requests to the server, their retries and rate limits.
-package struct APIMetrics: Sendable {
+package final class APIMetrics: Sendable {
     package let requests = page.counters(
         "starwatch_api_requests_total",
         "Requests to the server, by result. Each attempt counts.",
@@ -19,8 +19,8 @@ package struct APIMetrics: Sendable {
         carriesExemplars: true,
         bounds: .latency
     ).by(.endpoint)
-    /// No metric: the bound of the p95 that the status shows.
-    let longest = LongestRequest()
+    /// No metric, but the bound of the p95 that the status shows: the longest request since the last look.
+    private let longest = Mutex(Duration.zero)
     package let phases = page.histograms(
         "starwatch_api_phase_seconds",
         "Duration of request phases; only phases that occurred are counted.",
@@ -89,17 +89,14 @@ package struct APIMetrics: Sendable {
     private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
 }
 
-/// The longest request since the last look.
-final class LongestRequest: Sendable {
-    private let longest = Mutex(Duration.zero)
+extension APIMetrics {
+    func note(requestOf duration: Duration) { longest.withLock { $0 = max($0, duration) } }
 
-    func observe(_ duration: Duration) { longest.withLock { $0 = max($0, duration) } }
+    /// The seconds of the longest request since the last look.
+    var longestSeconds: Double { longest.withLock { $0.inSeconds } }
 
-    /// The longest one in seconds.
-    var seconds: Double { longest.withLock { $0.inSeconds } }
-
-    /// Returns it, and begins again.
-    func take() -> Double {
+    /// Returns the same, and begins again.
+    func takeLongestSeconds() -> Double {
         longest.withLock { longest in
             defer { longest = .zero }
             return longest.inSeconds

@@ -170,7 +170,6 @@ package enum DatabaseTrial: Sendable, Hashable {
 package struct TemporaryFolder: Sendable {
     package let path: String
 
-    /// - Throws: ``AgentError`` if it cannot be created.
     package init() throws(AgentError) {
         let url = FileManager.default.temporaryDirectory.appending(path: "starwatch-" + RandomID.uuid())
         path = url.path
