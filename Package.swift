@@ -38,7 +38,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CEmbedded",
-            exclude: ["Runbooks"],
+            exclude: ["Pages", "Runbooks"],
             cSettings: [.treatAllWarnings(as: .error)]
         ),
 

@@ -68,7 +68,7 @@ extension FuzzTarget {
         let body = lines[end...].dropFirst(4)
         for name in ["Date", "X-Server-Time", "RateLimit", ""] { _ = headers[name] }
         let response = HTTPResponse(status: status, headers: headers, body: Array(body))
-        let failure = AnswerClassifier.classify(response, now: Timestamp(seconds: 1_767_225_600))
+        let failure = response.failure(at: Timestamp(seconds: 1_767_225_600))
         if (failure == nil) != (status < 300 || status == 304) { return "a failure that is none, or the reverse" }
         if let wait = failure?.retryAfter, wait < .zero || wait > RetryAfter.longest { return "a wait of \(wait)" }
         return nil

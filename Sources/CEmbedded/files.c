@@ -96,3 +96,21 @@ static const unsigned char runbooks[] = {
 };
 
 starwatch_file starwatch_runbooks(void) { return (starwatch_file){runbooks, sizeof runbooks}; }
+
+static const unsigned char style[] = {
+#embed "Pages/style.css"
+};
+
+starwatch_file starwatch_style(void) { return (starwatch_file){style, sizeof style}; }
+
+static const unsigned char script[] = {
+#embed "Pages/page.js"
+};
+
+starwatch_file starwatch_script(void) { return (starwatch_file){script, sizeof script}; }
+
+static const unsigned char live_script[] = {
+#embed "Pages/live.js"
+};
+
+starwatch_file starwatch_live_script(void) { return (starwatch_file){live_script, sizeof live_script}; }

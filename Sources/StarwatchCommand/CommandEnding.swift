@@ -33,7 +33,7 @@ struct CommandEnding: Sendable, Hashable {
             let sentence = Self.unknownCommand(arguments) ?? "There is no such command."
             self.init(exitCode: .usage, errorLines: ["starwatch: \(sentence) See '\(help)'."])
         case .success:
-            self.init(exitCode: .good, output: HelpText.wrapped(StarwatchTool.fullMessage(for: error)))
+            self.init(exitCode: .good, output: Self.wrapped(StarwatchTool.fullMessage(for: error)))
         case .validationFailure:
             let lines = StarwatchTool.message(for: error).split(separator: "\n").map { String($0).trimmingSpaces }
             let sentence = Self.unknownCommand(arguments) ?? lines.joined(separator: " ")
@@ -84,10 +84,10 @@ struct CommandEnding: Sendable, Hashable {
 }
 
 /// The help of a command in 80 columns. ArgumentParser wraps all but the line of the usage.
-enum HelpText {
+extension CommandEnding {
     private static let width = 80
 
-    static func wrapped(_ text: String) -> String {
+    private static func wrapped(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("USAGE: ") && $0.count > width ? wrapped(usage: $0) : String($0) }
             .joined(separator: "\n")

@@ -21,19 +21,14 @@ extension AgentServers {
     private static func servers(_ source: WebConfiguration.Source?) -> AgentServers {
         AgentServers(
             make: { agent, options, logger throws(AgentError) in
-                let ports = try ServedPorts(options, agent, source)
-                do throws(HTTPServerError) {
-                    return try ports.servers(of: agent, logger)
-                } catch {
-                    throw AgentError(.configuration, error.description)
-                }
+                try ServedPorts(options, agent, source).servers(of: agent, logger)
             },
             check: { next, current throws(AgentError) in
                 _ = try ServedPorts(next, nil, source)
                 do {
                     try await checkControlAddress(next, current)
-                } catch let error as HTTPServerError {
-                    throw AgentError(.configuration, error.description)
+                } catch let error as AgentError {
+                    throw AgentError(.configuration, error.message)
                 } catch {
                     throw AgentError(.failed, "The control API's address could not be tried.")
                 }
@@ -50,8 +45,7 @@ extension AgentServers {
 }
 
 extension ListenAddress {
-    /// - Throws: ``HTTPServerError/badAddress(_:)``.
-    init(listen text: String) throws(HTTPServerError) {
+    init(listen text: String) throws(AgentError) {
         guard let address = ListenAddress(parsing: text) else { throw .badAddress(text) }
         self = address
     }

@@ -84,7 +84,7 @@ struct ServedPorts: Sendable {
         security?.isEncrypted == true || ListenAddress(parsing: listen)?.isLoopback != false
     }
 
-    func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
+    func servers(of agent: any ServedAgent, _ logger: Logger) throws(AgentError) -> AgentServers.Run {
         var settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
         settings.passwordCheck = Self.passwordCheck
         settings.catalogues = options.delivery.catalogues

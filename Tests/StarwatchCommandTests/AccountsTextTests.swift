@@ -11,7 +11,7 @@ import Testing
         let now = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
-        return StatusText.page(status).split(separator: "\n").first { $0.hasPrefix(title) }.map(String.init)
+        return StatusCommand.page(status).split(separator: "\n").first { $0.hasPrefix(title) }.map(String.init)
     }
 
     @Test func anAccountThatReturnsIsSaidToBeginAnew() throws {

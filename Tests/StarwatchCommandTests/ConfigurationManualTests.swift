@@ -5,18 +5,18 @@ import Testing
 
 @Suite struct ConfigurationManualTests {
     @Test func theManualHasEverySettingOfTheReference() {
-        let lines = ConfigurationManual.text.split(separator: "\n").map(String.init)
+        let lines = ConfigurationReference.manual.split(separator: "\n").map(String.init)
         for row in ConfigurationReference.settings {
-            let index = lines.firstIndex(of: ".B " + ConfigurationManual.escaped(row.path))
+            let index = lines.firstIndex(of: ".B " + ConfigurationReference.escaped(row.path))
             #expect(index != nil, "\(row.path)")
             guard let index, let value = row.value, !value.isEmpty else { continue }
-            #expect(lines[index + 1].hasSuffix(ConfigurationManual.escaped("Default: \(value).")), "\(row.path)")
+            #expect(lines[index + 1].hasSuffix(ConfigurationReference.escaped("Default: \(value).")), "\(row.path)")
         }
     }
 
     @Test func roffSeesNoRequestInAText() {
-        #expect(ConfigurationManual.escaped(".x") == "\\&.x")
-        #expect(ConfigurationManual.escaped("'a'") == "\\&'a'")
-        #expect(ConfigurationManual.escaped("a\\b-c") == "a\\eb\\-c")
+        #expect(ConfigurationReference.escaped(".x") == "\\&.x")
+        #expect(ConfigurationReference.escaped("'a'") == "\\&'a'")
+        #expect(ConfigurationReference.escaped("a\\b-c") == "a\\eb\\-c")
     }
 }

@@ -171,7 +171,7 @@ import Testing
         loaded.options.delivery.sinks = [SinkOptions(name: "a", kind: .file(path: "/" + text))]
         #expect(try load(ConfigurationPrinter.yaml(loaded)).options.delivery.sinks == loaded.options.delivery.sinks)
         let journal = ConfigurationJournal(files: FileResolver(directory: "/"))
-        let node = try YAMLDocument.parse(ConfigurationPrinter.scalar(text))
+        let node = try ConfigurationLoader.parse(ConfigurationPrinter.scalar(text))
         let field = SettingsField("key", in: "", line: nil, node: node, journal: journal)
         #expect(Rule<String>.text().read(field) == text)
         #expect(journal.problems.isEmpty)

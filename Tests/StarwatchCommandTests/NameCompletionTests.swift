@@ -10,10 +10,10 @@ import Testing
         let folder = try TemporaryFolder()
         let yaml = "polls: {mine: {kind: starred_projects}}\ndelivery: {sinks: [{name: phone, kind: log}]}\n"
         let file = try folder.write(yaml, to: "starwatch.yaml")
-        let options = NameCompletion.options(["starwatch", "poll", "--config", file, ""])
+        let options = CompletionKind.options(["starwatch", "poll", "--config", file, ""])
         #expect(options?.polls.map(\.name.rawValue) == ["mine"])
         #expect(options?.delivery.sinks.map(\.name) == ["phone"])
-        #expect(NameCompletion.options(["starwatch", "poll", "--config", "/nowhere"]) == nil)
+        #expect(CompletionKind.options(["starwatch", "poll", "--config", "/nowhere"]) == nil)
     }
 
     @Test(arguments: [

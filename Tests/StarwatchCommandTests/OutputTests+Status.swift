@@ -10,9 +10,9 @@ extension OutputTests {
     @Test func theStatusHasTheAgentsProcess() throws {
         let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
-        #expect(StatusText.page(status).contains("Agent     starwatch 1.2.3, up 0 ms\n"))
+        #expect(StatusCommand.page(status).contains("Agent     starwatch 1.2.3, up 0 ms\n"))
         status.pid = 4242
-        #expect(StatusText.page(status).contains("Agent     starwatch 1.2.3, pid 4242, up 0 ms\n"))
+        #expect(StatusCommand.page(status).contains("Agent     starwatch 1.2.3, pid 4242, up 0 ms\n"))
         #expect(String(decoding: try JSONEncoder().encode(status), as: UTF8.self).contains("\"pid\":4242"))
     }
 
@@ -29,20 +29,20 @@ extension OutputTests {
         poll.needsAction = true
         poll.failingSince = "2026-01-01T11:55:00.000Z"
         status.polls = ["starred_projects": poll]
-        let page = StatusText.page(status)
+        let page = StatusCommand.page(status)
         #expect(page.contains("starred_projects  needs action  "))
         status.polls["starred_projects"]?.needsAction = false
         status.polls["starred_projects"]?.stale = false
-        #expect(StatusText.page(status).contains("starred_projects  new  "))
+        #expect(StatusCommand.page(status).contains("starred_projects  new  "))
         status.polls["starred_projects"]?.lastSuccess = "2026-01-01T11:50:00.000Z"
-        #expect(StatusText.page(status).contains("starred_projects  fresh  "))
+        #expect(StatusCommand.page(status).contains("starred_projects  fresh  "))
         status.polls["starred_projects"]?.skipReason = .noStars
-        #expect(StatusText.page(status).contains("starred_projects  no stars  "))
+        #expect(StatusCommand.page(status).contains("starred_projects  no stars  "))
         status.reasons = ["endpoint_missing:starred_projects"]
-        #expect(StatusText.page(status).contains("starred_projects  no endpoint  "))
+        #expect(StatusCommand.page(status).contains("starred_projects  no endpoint  "))
         status.polls["starred_projects"]?.skipReason = nil
         status.reasons = ["failing:starred_projects"]
-        #expect(StatusText.page(status).contains("starred_projects  failing  "))
+        #expect(StatusCommand.page(status).contains("starred_projects  failing  "))
         #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))
         #expect(page.contains("\nPoll starred_projects  failing for 5 min: The server denied access (403).\n"))
     }
@@ -60,7 +60,7 @@ extension OutputTests {
         )
         wait.held = changes
         status.outbox.waiting = ["phone": wait]
-        #expect(StatusText.page(status).contains("its hours \(says)"))
+        #expect(StatusCommand.page(status).contains("its hours \(says)"))
     }
 
     @Test func theStatusOfAnOlderAgentIsReadable() throws {
@@ -72,7 +72,7 @@ extension OutputTests {
         #expect(!older.contains("waiting") && !older.contains("last_day"))
         let status = try JSONDecoder().decode(AgentStatus.self, from: Data(older.utf8))
         #expect(status.outbox.waiting == nil && status.outbox.lastDay == nil)
-        #expect(StatusText.page(status).contains("0 stored"))
+        #expect(StatusCommand.page(status).contains("0 stored"))
     }
 
     @Test func statesAreColouredAndStayAligned() {
@@ -102,7 +102,7 @@ extension OutputTests {
 
     @Test func aFreshAgentsStatusHasNoHoles() {
         let now = Timestamp(iso8601: "2026-01-01T09:00:00Z")!
-        let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))
+        let page = StatusCommand.page(AgentStatus(version: "1", startedAt: now, now: now))
         #expect(!page.contains("PROBLEM"))
         #expect(page.contains("Identity  signed out"))
         #expect(page.contains("Scraped   never since the start"))

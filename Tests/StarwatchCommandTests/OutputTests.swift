@@ -56,12 +56,13 @@ import Testing
             deepLink: evil
         )
         let texts = [
-            StarsText.archive([ArchivedStarsReport(archivedAt: evil, planIDs: [evil])]),
-            IdentityText.details(IdentityReport(did: evil, generation: 1, pseudonym: evil)),
-            IdentityText.removal(IdentityRemovalReport(keptUntil: evil)),
-            NotificationText.list([delivery]), NotificationText.details(delivery), NotificationText.line(action),
-            StoryText.page(story), TextTable.pairs([(evil, evil)]), TextTable(rows: [[evil, evil]]).text,
-            DigestsText.line(
+            StarsCommand.archive([ArchivedStarsReport(archivedAt: evil, planIDs: [evil])]),
+            IdentityCommand.details(IdentityReport(did: evil, generation: 1, pseudonym: evil)),
+            IdentityCommand.removal(IdentityRemovalReport(keptUntil: evil)),
+            NotificationsCommand.list([delivery]), NotificationsCommand.details(delivery),
+            NotificationsCommand.line(action),
+            ExplainArguments.page(story), TextTable.pairs([(evil, evil)]), TextTable(rows: [[evil, evil]]).text,
+            DigestsCommand.line(
                 DigestShowReport(digest: evil, notificationID: evil, text: evil, contentAt: evil, state: evil)
             ),
             CommandError.control(ControlError(.failed, evil)).lines.joined(),
@@ -79,7 +80,7 @@ import Testing
                 see starwatch outbox list --state dead there.
                 """
         )
-        #expect(LostValues.sentence(lost)?.hasSuffix("dead letters; see starwatch outbox list --state dead.") == true)
+        #expect(lost.lossSentence().hasSuffix("dead letters; see starwatch outbox list --state dead."))
     }
 
     @Test func theLinesOfSeveralPollsAreOneLineThatNamesAll() throws {
@@ -87,15 +88,15 @@ import Testing
         entry.body = "Two updates\nAn offer"
         entry.polls = ["starred_projects", "my_offers"]
         entry.changes = [.init(row: 3, jwtID: "01J", state: .delivered, poll: "my_offers"), .init(jwtID: "01K")]
-        for text in [NotificationText.list([entry]), NotificationText.details(entry)] {
+        for text in [NotificationsCommand.list([entry]), NotificationsCommand.details(entry)] {
             #expect(text.contains("Two updates; An offer"), "\(text)")
             #expect(text.contains("starred_projects, my_offers"), "\(text)")
         }
-        #expect(NotificationText.details(entry).contains("01J, row 3, delivered, my_offers\n"))
-        #expect(NotificationText.details(entry).hasSuffix("01K, row deleted"))
+        #expect(NotificationsCommand.details(entry).contains("01J, row 3, delivered, my_offers\n"))
+        #expect(NotificationsCommand.details(entry).hasSuffix("01K, row deleted"))
         var story = Story(.notification, id: "ntf_1", state: "delivered")
         (story.poll, story.polls) = ("starred_projects", entry.polls)
-        #expect(StoryText.page(story).contains("starred_projects, my_offers"))
+        #expect(ExplainArguments.page(story).contains("starred_projects, my_offers"))
         let time = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let message = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
         let json = String(decoding: message.json(), as: UTF8.self).replacing("arrive. It", with: #"arrive\nIt"#)
@@ -110,7 +111,7 @@ import Testing
         ("2026-01-01T09:00:00Z", "3 h ago"), ("2025-12-20T12:00:00Z", "12 d ago"), ("nonsense", "-"),
     ])
     func timesAreRelative(_ time: String, _ text: String) {
-        #expect(RelativeTime.text(time, now: Timestamp(iso8601: "2026-01-01T12:00:00Z")!) == text)
+        #expect(StatusCommand.age(of: time, Timestamp(iso8601: "2026-01-01T12:00:00Z")!) == text)
     }
 
     @Test func aPollReportIsOneLine() {
@@ -121,16 +122,16 @@ import Testing
         report.acknowledged = 2
         report.watermarkMoved = true
         #expect(
-            PollReportText.line(report)
+            PollArguments.line(report)
                 == "starred_projects: changed: 3 fetched, 2 new, 1 notified, 2 acknowledged, watermark moved"
         )
         (report.undelivered, report.unacknowledged) = (0, 0)
-        #expect(PollReportText.line(report).hasSuffix(", watermark moved"))
+        #expect(PollArguments.line(report).hasSuffix(", watermark moved"))
         (report.undelivered, report.unacknowledged) = (3, 1)
-        #expect(PollReportText.line(report).hasSuffix("moved; 3 waiting for delivery, 1 waiting for acknowledgement"))
+        #expect(PollArguments.line(report).hasSuffix("moved; 3 waiting for delivery, 1 waiting for acknowledgement"))
         report.outcome = "skipped"
         report.reason = "no_stars"
-        #expect(PollReportText.line(report) == "starred_projects: skipped (no_stars)")
+        #expect(PollArguments.line(report) == "starred_projects: skipped (no_stars)")
     }
 
     @Test func aStoryIsATableOfStepsAndItsWaits() {
@@ -152,7 +153,7 @@ import Testing
         story.steps = [fetched, attempt]
         story.waits = [.init(ChangeWait(.rejected, until: Timestamp(iso8601: "2026-01-01T12:00:02Z")!, sink: "hook"))]
         #expect(
-            StoryText.page(story) == """
+            ExplainArguments.page(story) == """
                 Change  chg_1
                 Row     17
                 State   claimed
@@ -166,7 +167,7 @@ import Testing
                 """
         )
         story.waits = []
-        #expect(StoryText.page(story).hasSuffix("It waits for nothing."))
+        #expect(ExplainArguments.page(story).hasSuffix("It waits for nothing."))
     }
 
     @Test func outboxRowsAreATable() {
@@ -181,7 +182,7 @@ import Testing
         )
         row.name = "Garden"
         #expect(
-            OutboxText.list([row]) == """
+            OutboxCommand.list([row]) == """
                 ID  STATE  POLL              TRIES  CREATED                   NAME
                  7  dead   starred_projects      3  2026-01-01T12:00:00.000Z  Garden
                 """
@@ -189,29 +190,31 @@ import Testing
         var acknowledged = row
         acknowledged.state = .acknowledged
         acknowledged.undeliveredTo = ["hook"]
-        #expect(OutboxText.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
+        #expect(OutboxCommand.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
         var held = row
         (held.state, held.heldBy, held.heldUntil) = (.claimed, ["mail", "phone"], "2026-01-02T07:00:00.000Z")
-        #expect(OutboxText.list([held]).contains(" 7  claimed (mail, phone from 2026-01-02T07:00:00.000Z)  starred_"))
+        #expect(
+            OutboxCommand.list([held]).contains(" 7  claimed (mail, phone from 2026-01-02T07:00:00.000Z)  starred_")
+        )
         var unreadable = row
         unreadable.reason = .unreadable
-        #expect(OutboxText.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
-        #expect(OutboxText.details(unreadable).contains("\nReason        A stored value of it does not open, so "))
-        #expect(OutboxText.list([]) == "No rows.")
+        #expect(OutboxCommand.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
+        #expect(OutboxCommand.details(unreadable).contains("\nReason        A stored value of it does not open, so "))
+        #expect(OutboxCommand.list([]) == "No rows.")
         var turned = row
         turned.name = "\u{202E}גן"
-        for text in [OutboxText.list([turned]), OutboxText.details(turned)] {
+        for text in [OutboxCommand.list([turned]), OutboxCommand.details(turned)] {
             #expect(text.contains("\u{2068}גן\u{2069}"), "a name turns the text around it")
         }
         var quiet = row
         (quiet.state, quiet.reason) = (.suppressed, .own)
-        #expect(OutboxText.list([quiet]).contains(" 7  suppressed (your own claim)  starred_projects "))
-        #expect(OutboxText.details(quiet).contains("Your own claim; set delivery.announce_own: true to be told."))
+        #expect(OutboxCommand.list([quiet]).contains(" 7  suppressed (your own claim)  starred_projects "))
+        #expect(OutboxCommand.details(quiet).contains("Your own claim; set delivery.announce_own: true to be told."))
         (quiet.reason, quiet.announcedBy) = (.announced, "offers")
-        #expect(OutboxText.details(quiet).contains("Poll offers announces the same claim."))
-        #expect(OutboxText.details(row).contains("\nNotification  -"))
-        #expect(OutboxText.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)
-        #expect(OutboxText.limitNote("rows", ids: [9], limit: 2) == nil)
+        #expect(OutboxCommand.details(quiet).contains("Poll offers announces the same claim."))
+        #expect(OutboxCommand.details(row).contains("\nNotification  -"))
+        #expect(OutboxCommand.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)
+        #expect(OutboxCommand.limitNote("rows", ids: [9], limit: 2) == nil)
         row.deliveries = [
             .init(
                 sink: "phone",
@@ -223,10 +226,10 @@ import Testing
             )
         ]
         let line = "Sink phone    pending, tries 4, refused 1, next 2026-01-01T12:01:00.000Z"
-        #expect(OutboxText.details(row).contains("\n" + line))
+        #expect(OutboxCommand.details(row).contains("\n" + line))
         row.deliveries?[0].reason = "http_503"
         let failed = "Sink phone    pending, tries 4, refused 1, last HTTP 503, next 2026-01-01T12:01:00.000Z"
-        #expect(OutboxText.details(row).contains("\n" + failed))
+        #expect(OutboxCommand.details(row).contains("\n" + failed))
     }
 
     @Test func quarantinedItemsHaveALineForEachFault() {
@@ -246,13 +249,13 @@ import Testing
             seenAt: "2026-01-01T12:00:00.000Z"
         )
         #expect(
-            QuarantineText.list([item]) == """
+            QuarantineCommand.list([item]) == """
                 ID  POLL    KIND    SEEN                      TIMES  PAGE  PATH                PROBLEM
                 12  offers  schema  2026-01-01T12:00:00.000Z      5     2  $.data[3].handleId  missing
                                                                            $.data[3].jwtId     invalid
                 """
         )
-        #expect(QuarantineText.list([]) == "No items.")
+        #expect(QuarantineCommand.list([]) == "No items.")
         #expect([1.counted("item"), 2.counted("item")] == ["1 item", "2 items"])
     }
 
@@ -325,7 +328,7 @@ import Testing
         let zones = #"{"source":"machine","version":"2026a","folder":"/z","local":"Asia/Tokyo","local_source":"TZ"}"#
         status.timeZones = try JSONDecoder().decode(AgentStatus.TimeZones.self, from: Data(zones.utf8))
         #expect(
-            StatusText.page(status) == """
+            StatusCommand.page(status) == """
                 Status    degraded: Polling stopped: sink hook down for 13 min, outbox 80 % full
                 Identity  did:hash:ab12
                 Agent     starwatch 1.2.3, up 3 h
@@ -377,7 +380,7 @@ import Testing
         var answers = AnswerWindow.Summary()
         (answers.requests, answers.p95, answers.usual) = (20, 0.012, 0.01)
         status.server.answers = AgentStatus.Answers(answers)
-        let page = StatusText.page(status)
+        let page = StatusCommand.page(status)
         let title = "The changed configuration was refused: starwatch.yaml:14"
         #expect(page.contains("Status    degraded: \(title)\n"))
         #expect(page.contains("\(title)  -      starwatch check\n"))
@@ -391,7 +394,7 @@ import Testing
         var poll = AgentStatus.Poll(kind: .givesToMyProjects, stale: false, staleAfterSeconds: 14_400)
         (poll.ownProjects, poll.projectsLeftOut) = (100, true)
         status.polls = ["gifts": poll]
-        #expect(StatusText.page(status).contains("Poll gifts  The poll asks for 100 projects of the account"))
+        #expect(StatusCommand.page(status).contains("Poll gifts  The poll asks for 100 projects of the account"))
     }
 
     @Test func problemsOfOneCauseAreOneLineWithACount() {
@@ -407,7 +410,7 @@ import Testing
         status.take(problems, headline: HealthDecision.headline(problems, facts))
         #expect(status.reasons.count == 16 && status.shownProblems?.count == 1)
         let title = "The server refuses the credentials of poll p1 (and 7 more polls; 8 polls are stale)"
-        let page = StatusText.page(status)
+        let page = StatusCommand.page(status)
         #expect(page.contains("Status    degraded: \(title)\n"))
         #expect(page.contains("\n\(title)  -      starwatch doctor\n"))
         #expect(!page.contains("is stale\n") && !page.contains("poll p2"))

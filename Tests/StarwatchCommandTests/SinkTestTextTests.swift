@@ -21,14 +21,14 @@ import Testing
             """#
         )
         #expect(
-            SinkTestText.text(report) == """
+            SinksCommand.text(report) == """
                 hook: rejected in 6 ms: Refused.
                   one change with a link: ok.
                   several changes: rejected. Answer: too? long
                   a notice: timeout: Late.
                 """
         )
-        #expect(SinkTestText.answer(report) == "Answer: too? long")
+        #expect(SinksCommand.answer(report) == "Answer: too? long")
     }
 
     @Test func aServiceThatSaysNothingHasNoAnswer() throws {
@@ -39,7 +39,7 @@ import Testing
              ]}
             """#
         )
-        #expect(SinkTestText.text(report) == "hook: ok in 1 ms.\n  one change with a link: ok.")
-        #expect(SinkTestText.answer(report) == nil)
+        #expect(SinksCommand.text(report) == "hook: ok in 1 ms.\n  one change with a link: ok.")
+        #expect(SinksCommand.answer(report) == nil)
     }
 }

@@ -28,7 +28,7 @@ import Testing
         """
 
     @Test func onlyUnchangedReadOnlyPagesOfFilesAreReleased() {
-        let ranges = StartupPages.unchanged(in: Self.maps)
+        let ranges = ProcessMemory.unchanged(in: Self.maps)
         #expect(
             ranges == [
                 0x55d0_c000_0000..<0x55d0_c000_1000, 0x55d0_c000_1000..<0x55d0_c000_3000,
@@ -41,8 +41,8 @@ import Testing
     @Test func theProgramWorksWithoutThem() async {
         await #expect(processExitsWith: .success) {
             let maps = try #require(FileManager.default.contents(atPath: "/proc/self/smaps"))
-            try #require(!StartupPages.unchanged(in: String(decoding: maps, as: UTF8.self)).isEmpty)
-            await StartupPages.release(after: .zero)
+            try #require(!ProcessMemory.unchanged(in: String(decoding: maps, as: UTF8.self)).isEmpty)
+            await ProcessMemory.releaseStartupPages(after: .zero)
             let numbers = (1...1000).map { "\($0)" }
             try #require(numbers.sorted().first == "1")
         }

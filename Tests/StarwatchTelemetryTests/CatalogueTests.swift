@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func jsonIsReadable() throws {
-        let json = try CatalogueRenderer.json(makeRepresentativeRegistry().catalogue)
+        let json = try makeRepresentativeRegistry().catalogue.json()
         let parsed = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
         let sent = try #require(parsed.first { $0["name"] as? String == "starwatch_api_sent_bytes_total" })
         #expect(sent["type"] as? String == "counter")
@@ -23,10 +23,10 @@ import Testing
 
     @Test func markdownHasOneRowPerFamily() throws {
         let catalogue = try makeRepresentativeRegistry().catalogue
-        let lines = CatalogueRenderer.markdown(catalogue).split(separator: "\n")
+        let lines = catalogue.markdown.split(separator: "\n")
         #expect(lines.count == catalogue.count + 2)
         #expect(lines.allSatisfy { $0.split(separator: "|", omittingEmptySubsequences: false).count == 9 })
-        #expect(CatalogueRenderer.text(catalogue).split(separator: "\n").count == catalogue.count + 1)
+        #expect(catalogue.rows.map(\.count) == catalogue.map { _ in 6 })
     }
 
     @Test func dependencyMetricsAreNotInTheCatalogue() throws {

@@ -11,16 +11,12 @@ import Testing
         let gauge: Gauge
 
         init(bounds: [Double] = [1, 2]) {
-            plain = registry.counter(.counter("t_plain_total", "Plain."))
-            labelled = registry.counters(.counter("t_labelled_total", "Labelled."), by: LabelDimension("side"))
-            histogram = registry.histogram(.histogram("t_wait_seconds", unit: .seconds, "Waits."), bounds: bounds)
-            gauge = registry.gauge(.gauge("t_level", "Level."))
-            registry.counterView(.counter("t_view_total", "View."), sumOf: [plain])
-            registry.histogramView(
-                .histogram("t_view_seconds", unit: .seconds, "View."),
-                sumOf: [histogram],
-                bounds: [bounds[0]]
-            )
+            plain = registry.counter("t_plain_total", "Plain.")
+            labelled = registry.counters("t_labelled_total", "Labelled.").by(LabelDimension("side"))
+            histogram = registry.histogram("t_wait_seconds", "Waits.", bounds: bounds)
+            gauge = registry.gauge("t_level", "Level.")
+            registry.counterView("t_view_total", "View.") { [plain] in Double(plain.value) }
+            registry.histogramView("t_view_seconds", "View.", sumOf: [histogram], bounds: [bounds[0]])
         }
     }
 
@@ -56,7 +52,7 @@ import Testing
         ) throws -> (MetricRegistry, MetricVector1<ConfiguredName, Counter>, ConfiguredNames) {
             let registry = MetricRegistry()
             let names = try ConfiguredNames(names)
-            let counters = registry.counters(.counter("t_polls_total", "P."), by: LabelDimension("poll", of: names))
+            let counters = registry.counters("t_polls_total", "P.").by(LabelDimension("poll", of: names))
             return (registry, counters, names)
         }
         let (old, before, oldNames) = try polls(["a", "b"])

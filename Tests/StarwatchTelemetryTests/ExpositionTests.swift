@@ -6,34 +6,26 @@ import Testing
 func makeRepresentativeRegistry() throws -> MetricRegistry {
     let registry = MetricRegistry()
     let polls = try ConfiguredNames(["starred_projects", "offers"])
-    let attempts = registry.counters(
-        .counter("starwatch_poll_attempts_total", "Cycles that reached the API."),
-        by: LabelDimension("poll", of: polls)
-    )
+    let attempts = registry.counters("starwatch_poll_attempts_total", "Cycles that reached the API.")
+        .by(LabelDimension("poll", of: polls))
     attempts[polls.all[0]].increment(by: 12_345_678_901)
-    let bytes = registry.counter(
-        .counter("starwatch_api_sent_bytes_total", unit: .bytes, "Bytes sent.", carriesExemplars: true)
-    )
+    let bytes = registry.counter("starwatch_api_sent_bytes_total", "Bytes sent.", carriesExemplars: true)
     bytes.increment(by: 17, exemplar: Exemplar(runID: "run-1", atMilliseconds: 1_767_225_600_007))
     let latency = registry.histograms(
-        .histogram("starwatch_api_latency_seconds", "Time to the last byte.", carriesExemplars: true),
-        bounds: [0.005, 0.5, 2, 10, 1_000_000],
-        by: LabelDimension<Side>("side")
+        "starwatch_api_latency_seconds",
+        "Time to the last byte.",
+        carriesExemplars: true,
+        bounds: [0.005, 0.5, 2, 10, 1_000_000]
     )
+    .by(LabelDimension<Side>("side"))
     latency[.client].observe(0.25, exemplar: Exemplar(runID: "run-2", atMilliseconds: 1_767_225_600_123))
     latency[.client].observe(1e7)
-    registry.info(
-        .info("starwatch_build_info", "What runs."),
-        [.info("version", "1.0"), .info("swift", "6.3")]
-    )
-    registry.gauge(.gauge("starwatch_clock_skew_seconds", unit: .seconds, "Server minus local.")).set(-0.125)
-    registry.gauge(.gauge("starwatch_rate_limit_remaining", unit: .ratio, "Left.")).set(99)
-    registry.counterView(
-        .counter("starred_projects_poll_attempts_total", "Attempts.", stability: .contract),
-        sumOf: [
-            attempts[polls.all[0]]
-        ]
-    )
+    registry.info("starwatch_build_info", "What runs.", [.info("version", "1.0"), .info("swift", "6.3")])
+    registry.gauge("starwatch_clock_skew_seconds", "Server minus local.").set(-0.125)
+    registry.gauge("starwatch_rate_limit_remaining", "Left.").set(99)
+    registry.counterView("starred_projects_poll_attempts_total", "Attempts.", stability: .contract) {
+        Double(attempts[polls.all[0]].value)
+    }
     MetricRegistry.$current.withValue(registry) { _ = LogMetrics() }
     ProcessMetrics.register(in: registry)
     return registry
@@ -42,15 +34,12 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
 @Suite struct ExpositionTests {
     private func makeSmall() -> MetricRegistry {
         let registry = MetricRegistry()
-        let took = registry.histogram(
-            .histogram("t_took_seconds", "It \"took\" \\.", carriesExemplars: true),
-            bounds: [0.5, 2]
-        )
+        let took = registry.histogram("t_took_seconds", "It \"took\" \\.", carriesExemplars: true, bounds: [0.5, 2])
         took.observe(0.25, exemplar: Exemplar(runID: "r-1", atMilliseconds: 1_767_225_600_050))
         took.observe(3)
-        registry.counter(.counter("t_polls_total", "Polls.")).increment(by: 3)
-        registry.info(.info("t_build_info", "Build."), [.info("version", "1")])
-        registry.gauge(.gauge("t_left_bytes", unit: .bytes, "Left.")).set(0.1)
+        registry.counter("t_polls_total", "Polls.").increment(by: 3)
+        registry.info("t_build_info", "Build.", [.info("version", "1")])
+        registry.gauge("t_left_bytes", "Left.").set(0.1)
         return registry
     }
 
@@ -82,7 +71,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
     /// The room for lines is checked for a part of a family at a time.
     @Test(arguments: [1, 31, 32, 33, 64, 100]) func aFamilyOfAnySizeHasAllItsLines(size: Int) {
         let registry = MetricRegistry()
-        let family = MetricFamily(descriptor: .counter("t_family_total", "Family."))
+        let family = MetricFamily(descriptor: .init(.counter, "t_family_total", "Family."))
         var expected = "# HELP t_family_total Family.\n# TYPE t_family_total counter\n"
         for index in 0..<size {
             let counter = Counter()
@@ -220,7 +209,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         (12.5, "12.5"), (120, "120.0"),
     ])
     func numbersInLabelsAreCanonical(value: Double, expected: String) {
-        #expect(CanonicalFloat.text(value) == expected)
+        #expect(value.canonicalText == expected)
     }
 
     @Test(arguments: [
@@ -248,7 +237,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
 
     @Test func onlyTheLatestExemplarOfABucketIsShown() throws {
         let registry = MetricRegistry()
-        let took = registry.histogram(.histogram("t_took_seconds", "T.", carriesExemplars: true), bounds: [1])
+        let took = registry.histogram("t_took_seconds", "T.", carriesExemplars: true, bounds: [1])
         took.observe(0.5, exemplar: Exemplar(runID: "old", atMilliseconds: 0))
         took.observe(0.75, exemplar: Exemplar(runID: "new", atMilliseconds: 1500))
         took.observe(0.8)
@@ -259,13 +248,13 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
 
     @Test func familiesThatCarryNoExemplarsDropThem() {
         let registry = MetricRegistry()
-        registry.counter(.counter("t_x_total", "T.")).increment(exemplar: Exemplar(runID: "r", atMilliseconds: 0))
+        registry.counter("t_x_total", "T.").increment(exemplar: Exemplar(runID: "r", atMilliseconds: 0))
         #expect(!text(registry.page(.openMetrics)).contains("run_id"))
     }
 
     @Test func anExemplarNamesItsRequestIfItIsPlainAndShort() throws {
         let registry = MetricRegistry()
-        let counter = registry.counter(.counter("t_x_total", "T.", carriesExemplars: true))
+        let counter = registry.counter("t_x_total", "T.", carriesExemplars: true)
         func exemplar(_ run: String, _ request: String) throws -> String? {
             counter.increment(exemplar: Exemplar(runID: run, requestID: request, atMilliseconds: 1500))
             return try OpenMetricsParser.parse(registry.page(.openMetrics)).first?.samples.first?.exemplar

@@ -17,15 +17,18 @@ import Testing
     }
 
     @Test func onlyTheNamedStreamIsTheJournals() {
-        #expect(JournalStream.isOpen(as: descriptor, environment: ["JOURNAL_STREAM": name]))
-        #expect(!JournalStream.isOpen(as: descriptor, environment: [:]))
+        #expect(DescriptorWriter.isJournal(descriptor, environment: ["JOURNAL_STREAM": name]))
+        #expect(!DescriptorWriter.isJournal(descriptor, environment: [:]))
         for other in ["", "1:2", name + "0", "x"] {
-            #expect(!JournalStream.isOpen(as: descriptor, environment: ["JOURNAL_STREAM": other]), "\(other)")
+            #expect(!DescriptorWriter.isJournal(descriptor, environment: ["JOURNAL_STREAM": other]), "\(other)")
         }
         #expect(
-            !JournalStream.isOpen(as: pipe.fileHandleForReading.fileDescriptor, environment: ["JOURNAL_STREAM": "0:0"])
+            !DescriptorWriter.isJournal(
+                pipe.fileHandleForReading.fileDescriptor,
+                environment: ["JOURNAL_STREAM": "0:0"]
+            )
         )
-        #expect(!JournalStream.isOpen(as: -1, environment: ["JOURNAL_STREAM": name]))
+        #expect(!DescriptorWriter.isJournal(-1, environment: ["JOURNAL_STREAM": name]))
     }
 
     @Test(arguments: LogFormat.allCases, [true, false])

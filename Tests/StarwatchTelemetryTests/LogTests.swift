@@ -27,7 +27,7 @@ final class LineCollector: LogSink, Sendable {
     )
     func timesAreRFC3339(milliseconds: Int64, expected: String) {
         var bytes: [UInt8] = []
-        LogTimestamp.append(milliseconds, to: &bytes)
+        bytes.append(time: milliseconds)
         #expect(text(bytes) == expected)
     }
 

@@ -46,7 +46,7 @@ import Testing
 
     @Test func conflictingNamesAreDroppedAndCounted() {
         let (registry, bridge) = makeBridge()
-        registry.counter(.counter("starwatch_polls_total", "Ours.")).increment()
+        registry.counter("starwatch_polls_total", "Ours.").increment()
         bridge.makeCounter(label: "starwatch.polls", dimensions: []).increment(by: 7)
         bridge.makeCounter(label: "y", dimensions: []).increment(by: 7)
         bridge.makeMeter(label: "y", dimensions: []).set(8.0)

@@ -25,11 +25,8 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     @Test func everySeriesExistsAtZeroFromTheFirstPage() throws {
         let registry = MetricRegistry()
         let polls = try ConfiguredNames(["a", "b"])
-        _ = registry.counters(
-            .counter("t_skipped_total", "Skips."),
-            by: LabelDimension("poll", of: polls),
-            LabelDimension("reason", of: Reason.self)
-        )
+        _ = registry.counters("t_skipped_total", "Skips.")
+            .by(LabelDimension("poll", of: polls), LabelDimension("reason", of: Reason.self))
         let lines = text(registry.page(.text)).split(separator: "\n")
         #expect(lines.count == 2 + 6)
         #expect(lines.contains(#"t_skipped_total{poll="b",reason="already_running"} 0"#))
@@ -38,16 +35,10 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func theSeriesOfAHiddenValueAppearTogetherOnceOneCounts() {
         let registry = MetricRegistry()
-        let vector = registry.counters(
-            .counter("t_total", "T."),
-            by: LabelDimension<Side>("side", shown: [.server]),
-            LabelDimension<Reason>("reason")
-        )
-        let seconds = registry.histograms(
-            .histogram("t_seconds", "T."),
-            bounds: [1],
-            by: LabelDimension<Side>("side", shown: [.server])
-        )
+        let vector = registry.counters("t_total", "T.")
+            .by(LabelDimension<Side>("side", shown: [.server]), LabelDimension<Reason>("reason"))
+        let seconds = registry.histograms("t_seconds", "T.", bounds: [1])
+            .by(LabelDimension<Side>("side", shown: [.server]))
         #expect(registry.seriesCount == 3 + 4)
         #expect(!text(registry.page(.text)).contains("client"))
         vector[.client, .overlap].increment()
@@ -60,12 +51,12 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func aPairThatIsNotExpectedAppearsIfItCountsAllTheSame() {
         let registry = MetricRegistry()
-        let vector = registry.counters(
-            .counter("t_total", "T."),
-            by: LabelDimension<Side>("side"),
-            LabelDimension<Reason>("reason"),
-            where: { $0 == .server || $1 == .noToken }
-        )
+        let vector = registry.counters("t_total", "T.")
+            .by(
+                LabelDimension<Side>("side"),
+                LabelDimension<Reason>("reason"),
+                where: { $0 == .server || $1 == .noToken }
+            )
         #expect(registry.seriesCount == 4)
         vector[.client, .throttled].increment()
         #expect(registry.seriesCount == 5)
@@ -78,7 +69,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
             let registry = MetricRegistry()
             return (
                 registry,
-                registry.counters(.counter("t_total", "T."), by: LabelDimension<Side>("side", shown: [.server]))
+                registry.counters("t_total", "T.").by(LabelDimension<Side>("side", shown: [.server]))
             )
         }
         let (former, counted) = make()
@@ -91,11 +82,8 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     @Test func everyCombinationHasItsOwnHandle() throws {
         let registry = MetricRegistry()
         let polls = try ConfiguredNames(["a", "b"])
-        let vector = registry.counters(
-            .counter("t_total", "T."),
-            by: LabelDimension("poll", of: polls),
-            LabelDimension<Reason>("reason")
-        )
+        let vector = registry.counters("t_total", "T.")
+            .by(LabelDimension("poll", of: polls), LabelDimension<Reason>("reason"))
         var expected: [String] = []
         var amount: UInt64 = 0
         for poll in polls.all {
@@ -116,12 +104,9 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func matrixRowsCanBeSummedByAView() throws {
         let registry = MetricRegistry()
-        let matrix = registry.counters(
-            .counter("t_total", "T."),
-            by: LabelDimension<Side>("side"),
-            LabelDimension<Reason>("reason")
-        )
-        registry.counterView(.counter("v_x_total", "V."), sumOf: matrix.all(.client))
+        let matrix = registry.counters("t_total", "T.")
+            .by(LabelDimension<Side>("side"), LabelDimension<Reason>("reason"))
+        registry.counterView("v_x_total", "V.") { Double(matrix.all(.client).reduce(0) { $0 + $1.value }) }
         matrix[.server, .overlap].increment(by: 100)
         matrix[.client, .overlap].increment(by: 2)
         matrix[.client, .noToken].increment(by: 3)
@@ -153,15 +138,15 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func familyThatBreaksARuleTraps() async {
         await #expect(processExitsWith: .failure) {
-            _ = MetricRegistry().counter(.counter("t_polls", "No suffix."))
+            _ = MetricRegistry().counter("t_polls", "No suffix.")
         }
     }
 
     @Test func duplicateRegistrationTraps() async {
         await #expect(processExitsWith: .failure) {
             let registry = MetricRegistry()
-            _ = registry.counter(.counter("t_polls_total", "One."))
-            _ = registry.gauge(.gauge("t_polls", "Two."))
+            _ = registry.counter("t_polls_total", "One.")
+            _ = registry.gauge("t_polls", "Two.")
         }
     }
 
@@ -196,9 +181,9 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func concurrentUseLosesNothing() async {
         let registry = MetricRegistry()
-        let counter = registry.counter(.counter("t_total", "T.", carriesExemplars: true))
-        let gauge = registry.gauge(.gauge("t_level", "T."))
-        let histogram = registry.histogram(.histogram("t_took_seconds", "T."), bounds: [1])
+        let counter = registry.counter("t_total", "T.", carriesExemplars: true)
+        let gauge = registry.gauge("t_level", "T.")
+        let histogram = registry.histogram("t_took_seconds", "T.", bounds: [1])
         await withTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -219,7 +204,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func collectorsRunBeforeThePage() async {
         let registry = MetricRegistry()
-        let gauge = registry.gauge(.gauge("t_rows", unit: .rows, "T."))
+        let gauge = registry.gauge("t_rows", "T.")
         registry.collect { gauge.set(7) }
         #expect(text(registry.page(.text)).contains("t_rows 0\n"))
         #expect(text(await registry.render(.text)).contains("t_rows 7\n"))
@@ -227,18 +212,11 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func viewsShowTheirSources() {
         let registry = MetricRegistry()
-        let took = registry.histogram(
-            .histogram("s_took_seconds", "S.", carriesExemplars: true),
-            bounds: [0.5, 2]
-        )
-        registry.histogramView(
-            .histogram("c_took_seconds", "C.", stability: .contract),
-            sumOf: [took],
-            bounds: [0.5, 2]
-        )
-        registry.histogramView(.histogram("c_none_seconds", "C."), sumOf: [], bounds: [0.5])
-        registry.gaugeView(.gauge("c_rps", "C.")) { 1.5 }
-        registry.gaugeView(.gauge("c_absent", "C.")) { nil }
+        let took = registry.histogram("s_took_seconds", "S.", carriesExemplars: true, bounds: [0.5, 2])
+        registry.histogramView("c_took_seconds", "C.", stability: .contract, sumOf: [took], bounds: [0.5, 2])
+        registry.histogramView("c_none_seconds", "C.", sumOf: [], bounds: [0.5])
+        registry.gaugeView("c_rps", "C.") { 1.5 }
+        registry.gaugeView("c_absent", "C.") { nil }
         took.observe(1)
         let page = text(registry.page(.text))
         #expect(page.contains("c_took_seconds_bucket{le=\"2.0\"} 1\n"))
@@ -251,11 +229,12 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     @Test func aViewOfSeveralHistogramsShowsTheirSumAndAnExemplarOfEach() {
         let registry = MetricRegistry()
         func source(_ name: StaticString) -> Histogram {
-            registry.histogram(.histogram(name, "S.", carriesExemplars: true), bounds: [0.5, 2])
+            registry.histogram(name, "S.", carriesExemplars: true, bounds: [0.5, 2])
         }
         let (first, second) = (source("s_first_seconds"), source("s_second_seconds"))
         registry.histogramView(
-            .histogram("c_both_seconds", "C.", carriesExemplars: true),
+            "c_both_seconds",
+            "C.",
             sumOf: [first, second],
             bounds: [0.5, 2]
         )

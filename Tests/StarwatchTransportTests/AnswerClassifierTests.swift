@@ -15,7 +15,7 @@ import Testing
         -> APIFailure?
     {
         let response = HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8))
-        return AnswerClassifier.classify(response, now: now)
+        return response.failure(at: now)
     }
 
     @Test(arguments: [200, 201, 204, 299, 304]) func successStatusesAreNotFailures(status: Int) {

@@ -112,11 +112,11 @@ import Testing
     }
 
     @Test func identityHashesDependOnKeyAndDID() {
-        let hash = IdentityHash(key: [1, 2, 3])
+        let hash = InstallationHash(key: [1, 2, 3])
         #expect(hash.hash(Vector.did).hasPrefix("did:hash:"))
         #expect(hash.hash(Vector.did).count == 25)
-        #expect(hash.hash(Vector.did) == IdentityHash(key: [1, 2, 3]).hash(Vector.did))
-        #expect(hash.hash(Vector.did) != IdentityHash(key: [1, 2, 4]).hash(Vector.did))
+        #expect(hash.hash(Vector.did) == InstallationHash(key: [1, 2, 3]).hash(Vector.did))
+        #expect(hash.hash(Vector.did) != InstallationHash(key: [1, 2, 4]).hash(Vector.did))
         #expect(hash.hash(Vector.did) != hash.hash(DID("did:ethr:0x00")!))
     }
 

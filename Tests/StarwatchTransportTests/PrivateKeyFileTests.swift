@@ -44,14 +44,14 @@ import Testing
             Self.pem("PRIVATE KEY", Self.pkcs8(curve: Self.curve)),
         ]
         for form in forms {
-            #expect(try PrivateKeyFile.parse(form).address == EthereumAddress(Vector.did))
+            #expect(try PrivateKeyFile.parse(form).key.address == EthereumAddress(Vector.did))
         }
     }
 
     @Test func aNumberWithoutItsLeadingZerosIsPadded() throws {
         let short = Self.pem("EC PRIVATE KEY", Self.sec1(curve: Self.curve, number: [5]))
         let long = String(repeating: "0", count: 63) + "5"
-        #expect(try PrivateKeyFile.parse(short).address == PrivateKeyFile.parse(Array(long.utf8)).address)
+        #expect(try PrivateKeyFile.parse(short).key.address == PrivateKeyFile.parse(Array(long.utf8)).key.address)
     }
 
     @Test func otherCurvesAndEncryptedKeysHaveTheirOwnErrors() {

@@ -245,8 +245,8 @@ import Testing
         #expect(kid.wholeMatch(of: /[0-9a-f]{12}/) != nil)
         #expect(kid == SigningKeyContent.kid(of: Array("a secret".utf8)))
         #expect(kid != SigningKeyContent.kid(of: Array("a secreu".utf8)))
-        for good in ["a", "2026-01", "A.b_c-9", String(repeating: "x", count: 64)] { #expect(SigningKey.isKid(good)) }
-        for bad in ["", "a b", "a\"", "ä", "a/b", String(repeating: "x", count: 65)] { #expect(!SigningKey.isKid(bad)) }
+        for good in ["a", "2026-01", "A.b_c-9", String(repeating: "x", count: 64)] { #expect(good.isPlainName) }
+        for bad in ["", "a b", "a\"", "ä", "a/b", String(repeating: "x", count: 65)] { #expect(!bad.isPlainName) }
     }
 
     @Test func aKeyPrintsNoSecret() {

@@ -16,8 +16,8 @@ import Testing
         SecretFile(path: directory.write(name, content), setting: "auth.file")
     }
 
-    private func keyProvider(_ content: String = Vector.keyHex) -> DIDKeyTokenProvider {
-        DIDKeyTokenProvider(file: secretFile(content))
+    private func keyProvider(_ content: String = Vector.keyHex) -> KeyFileTokenProvider {
+        KeyFileTokenProvider(.es256k, file: secretFile(content), lifetime: .seconds(60))
     }
 
     private func payload(_ token: AccessToken?) throws -> String {
@@ -47,8 +47,8 @@ import Testing
     @Test func aForgottenTokenIsNotHandedOutAgain() async throws {
         let count = Counter()
         let providers: [any TokenProvider] = [
-            SharedSecretTokenProvider(file: secretFile()),
-            DIDKeyTokenProvider(file: secretFile(Vector.keyHex, name: "key")),
+            KeyFileTokenProvider(.hs256, file: secretFile()),
+            KeyFileTokenProvider(.es256k, file: secretFile(Vector.keyHex, name: "key")),
             CommandTokenProvider(argv: ["x"], runCommand: { _ in "token\(await count.next())" }),
         ]
         for provider in providers {
@@ -131,7 +131,7 @@ import Testing
     /// The first token can be minted before the server's clock was measured.
     @Test(arguments: [(Dialect.canonical, 30), (.endorser, 300)] as [(Dialect, Int64)])
     func aTokenOfAClockThatWasTooFarAheadIsReplaced(dialect: Dialect, tolerance: Int64) async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         func token(at time: Timestamp) async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: dialect, purpose: .poll, serverTime: time)
         }
@@ -145,7 +145,7 @@ import Testing
     // MARK: - Shared secret
 
     @Test func canonicalClaimsMatchTheRequirements() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "id-1" })
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "id-1" })
         let token = try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         let did = alice.rawValue
         #expect(
@@ -156,13 +156,13 @@ import Testing
     }
 
     @Test func endorserTokensHaveNoAudience() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         let token = try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
         #expect(try payload(token) == #"{"exp":1767229200,"iat":1767225600,"iss":"\#(alice.rawValue)"}"#)
     }
 
     @Test func aServerCanAskForAnotherScope() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile(), scope: "notifications:read offers:read")
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), scope: "notifications:read offers:read")
         let token = try #require(
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         )
@@ -174,7 +174,7 @@ import Testing
     @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
         // The example of RFC 7515, A.1 has another header; another implementation computed this value.
         let file = secretFile("a secret of thirty-two bytes ok!")
-        let provider = SharedSecretTokenProvider(file: file, lifetime: .seconds(60))
+        let provider = KeyFileTokenProvider(.hs256, file: file, lifetime: .seconds(60))
         let token = try await provider.token(
             for: DID("did:ethr:0x0")!,
             dialect: .endorser,
@@ -191,7 +191,7 @@ import Testing
     @Test(arguments: [1, 31])
     func aSecretOfFewerThan32BytesIsRefused(count: Int) async throws {
         let content = String(repeating: "q", count: count)
-        let provider = SharedSecretTokenProvider(file: secretFile(content))
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(content))
         let error = await #expect(throws: TokenError.self) { try await provider.validate(account: alice) }
         #expect(error?.description.contains("it has \(count) bytes, and HS256 needs 32 or more") == true)
         #expect(error?.description.contains("qq") == false)
@@ -202,13 +202,13 @@ import Testing
 
     @Test func quotesInADIDDoNotBreakThePayload() async throws {
         let did = try #require(DID(#"did:x:a"b\c"#))
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         let token = try await provider.token(for: did, dialect: .canonical, purpose: .poll, serverTime: now)
         #expect(CompactJWT.peek(try #require(token).rawValue)?.iss == did.rawValue)
     }
 
     @Test func pollsShareATokenAndAcknowledgementsDoNot() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         func token(_ purpose: TokenPurpose) async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: .canonical, purpose: purpose, serverTime: now)
         }
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test func aTokenIsReplacedTenMinutesBeforeItExpires() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         func token(after seconds: Int64) async throws -> AccessToken? {
             try await provider.token(
                 for: alice,
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func rejectedTokenIsNotHandedOutAgain() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         func token() async throws -> AccessToken {
             try #require(
                 try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func noTokenIsGivenToAnotherAccountOrDialect() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile())
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         var issuers: Set<String?> = []
         for (account, dialect) in [(alice, Dialect.canonical), (Vector.did, .canonical), (alice, .endorser)] {
             let token = try await provider.token(for: account, dialect: dialect, purpose: .poll, serverTime: now)
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test func newSecretDropsTheKeptToken() async throws {
-        let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "same" })
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "same" })
         func token() async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         }

@@ -58,9 +58,10 @@ struct Count: ParsableCommand {
 
     func run() throws {
         let registry = MetricRegistry()
-        let counter = registry.counter(.counter("starwatch_benchmark_total", "Counts."))
+        let counter = registry.counter("starwatch_benchmark_total", "Counts.")
         let histogram = registry.histogram(
-            .histogram("starwatch_benchmark_seconds", "Observes."),
+            "starwatch_benchmark_seconds",
+            "Observes.",
             bounds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
         )
         let floor = Floor()

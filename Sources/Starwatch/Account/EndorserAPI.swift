@@ -203,7 +203,7 @@ extension EndorserAPI {
             )
             metrics.api.requests[endpoint, open.result].increment(exemplar: exemplar)
             metrics.api.latency[endpoint].observe(measured.total, exemplar: exemplar)
-            metrics.api.longest.observe(measured.total)
+            metrics.api.note(requestOf: measured.total)
             metrics.api.sentBytes[endpoint].increment(by: UInt64(measured.sentBytes))
             metrics.api.receivedBytes[endpoint].increment(by: UInt64(measured.receivedBytes))
             metrics.api.rate[endpoint]?.record(atMilliseconds: now.milliseconds)

@@ -9,7 +9,7 @@ import StarwatchTransport
 /// former ones.
 struct IdentityControl: Sendable {
     let account: Account
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
     /// The operator's names of projects. They win, as in notifications.
     let names: [String: String]
     let news: EventBroadcaster

@@ -5,16 +5,10 @@ import Synchronization
 
 /// The runs of the agent in the black box: it marks starts and ends, and knows how the former ones ended.
 package final class RunRecorder: Sendable {
-    private struct State {
-        /// The start of this run; `nil` before it.
-        var startedAt: Timestamp?
-        /// The ends of former runs; `nil` until somebody asked.
-        var known: [RunEnd]?
-    }
-
     private let box: BlackBoxRecorder
     private let machine: @Sendable () -> RunStart
-    private let state: Mutex<State>
+    /// The start of this run, `nil` before it, and the ends of former runs, `nil` until somebody asked.
+    private let state: Mutex<(startedAt: Timestamp?, known: [RunEnd]?)>
 
     /// - Parameters:
     ///   - machine: Reads the facts about the machine.
@@ -25,9 +19,9 @@ package final class RunRecorder: Sendable {
         after previous: RunRecorder?
     ) {
         (self.box, self.machine) = (box, machine)
-        let former = previous?.state.withLock { $0 } ?? State()
-        state = Mutex(former)
-        if former.startedAt != nil { box.beginRun() }
+        let (startedAt, known) = previous?.state.withLock { $0 } ?? (nil, nil)
+        state = Mutex((startedAt, known))
+        if startedAt != nil { box.beginRun() }
     }
 
     /// Marks the start of a run.
@@ -41,7 +35,7 @@ package final class RunRecorder: Sendable {
         let content = await box.open()
         var start = machine()
         start.formerSign = content.lastSign
-        let ends = RunEndDecision.ends(content.marks, before: (start, now))
+        let ends = RunEnd.ends(content.marks, before: (start, now))
         state.withLock { $0.known = ends }
         await note(ends)
         start.formerSign = ends.last?.after
@@ -83,7 +77,7 @@ package final class RunRecorder: Sendable {
     package func ends() -> [RunEnd] {
         if let ends = state.withLock(\.known) { return ends }
         let content = box.storedContent()
-        let ends = RunEndDecision.ends(content.marks, before: (machine().looking(at: content), nil))
+        let ends = RunEnd.ends(content.marks, before: (machine().looking(at: content), nil))
         return state.withLock { state in
             if state.known == nil { state.known = ends }
             return state.known ?? []

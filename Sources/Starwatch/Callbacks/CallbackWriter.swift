@@ -6,7 +6,7 @@ import StarwatchTransport
 /// Writes the events for callbacks. Kinds without a receiver are skipped.
 package struct CallbackWriter: Sendable {
     let options: CallbackOptions
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
     var zone = LocalZone()
 
     /// Returns an event, or `nil` if there is no receiver. It names the account by its pseudonym.

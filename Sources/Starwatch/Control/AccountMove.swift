@@ -25,7 +25,7 @@ package struct AccountExportReport: Sendable, Codable, Hashable {
     package var lost: [String: Int]?
 
     /// The lost values as a sentence with advice; `nil` if there are none.
-    package var loss: String? { LostValues.sentence(lost, isHandedOut: true) }
+    package var loss: String? { lost?.lossSentence(isHandedOut: true) }
 }
 
 /// `{"bundle": "…"}`: what another agent handed out.

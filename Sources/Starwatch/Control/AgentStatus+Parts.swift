@@ -267,7 +267,7 @@ extension AgentStatus {
         enum CodingKeys: String, SnakeKey { case lastDay, lastCause, lastAt, lastAfter }
 
         init(_ ends: [RunEnd], now: Timestamp) {
-            let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
+            let unasked = RunEnd.unasked(ends, within: .seconds(86_400), now: now)
             lastDay = unasked.count
             (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
             lastAfter = unasked.last?.after?.iso8601

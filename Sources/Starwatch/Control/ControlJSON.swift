@@ -6,7 +6,7 @@ package enum ControlJSON {
     package static func encode(_ value: some Encodable, isPretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder.stable(isPretty: isPretty)
         if !(value is any HasOwnKeys) {
-            encoder.keyEncodingStrategy = .custom { Key(snake($0[$0.count - 1].stringValue)) }
+            encoder.keyEncodingStrategy = .custom { AnyKey(snake($0[$0.count - 1].stringValue)) }
         }
         return try encoder.encode(value)
     }
@@ -14,7 +14,7 @@ package enum ControlJSON {
     package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let decoder = JSONDecoder()
         if !(type is any HasOwnKeys.Type) {
-            decoder.keyDecodingStrategy = .custom { Key(camel($0[$0.count - 1].stringValue)) }
+            decoder.keyDecodingStrategy = .custom { AnyKey(camel($0[$0.count - 1].stringValue)) }
         }
         return try decoder.decode(type, from: Data(bytes))
     }
@@ -47,15 +47,6 @@ package enum ControlJSON {
             default: property += word.prefix(1).uppercased() + word.dropFirst()
             }
         }
-    }
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ text: String) { stringValue = text }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { return nil }
     }
 }
 

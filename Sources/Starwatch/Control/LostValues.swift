@@ -1,14 +1,11 @@
-/// Encrypted values that do not open, and are left out of what is made from the database.
-enum LostValues {
-    /// A sentence with advice; `nil` if there are none.
+extension [String: Int] {
+    /// The values that do not open, by `table.column`, and are left out of what is made from the database, as a sentence
+    /// with advice.
     ///
-    /// - Parameters:
-    ///   - counts: The number of values, by `table.column`.
-    ///   - isHandedOut: Whether another agent gets the rows.
-    static func sentence(_ counts: [String: Int]?, isHandedOut: Bool = false) -> String? {
-        guard let counts else { return nil }
-        let count = counts.values.reduce(0, +)
-        let places = counts.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
+    /// - Parameter isHandedOut: Whether another agent gets the rows.
+    func lossSentence(isHandedOut: Bool = false) -> String {
+        let count = values.reduce(0, +)
+        let places = sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
         let letters = "dead letters" + (isHandedOut ? " of the agent that imports the account" : "")
         let list = "starwatch outbox list --state dead" + (isHandedOut ? " there" : "")
         return """

@@ -8,7 +8,7 @@ struct OutboxControl: Sendable {
     let dispatcher: DispatchService
     let wakes: WakeSignals
     /// Names the accounts of rows; `nil` for an agent of one identity.
-    let pseudonym: IdentityHash?
+    let pseudonym: InstallationHash?
 
     private var store: Store { dispatcher.store }
     /// The one of many accounts whose rows are meant; `nil`: those of all.

@@ -9,7 +9,7 @@ struct SinkControl: Sendable {
     let identity: IdentityContext
     let store: Store
     let environment: Environment
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
     /// Wakes the dispatcher.
     let wake: Wake
 

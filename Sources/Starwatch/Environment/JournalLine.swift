@@ -13,7 +13,7 @@ package enum JournalLine {
         on descriptor: Int32,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
-        guard JournalStream.isOpen(as: descriptor, environment: environment) else { return line }
+        guard DescriptorWriter.isJournal(descriptor, environment: environment) else { return line }
         let severity = LogSeverity(Logger.Level(rawValue: level.rawValue) ?? .info)
         return severity.journalPrefix + line
     }

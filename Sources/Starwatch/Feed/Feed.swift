@@ -35,7 +35,7 @@ final class Feed: Sendable {
     func id(of served: DID?) -> String {
         guard let installation = state.withLock(\.installation) else { return "" }
         guard let served else { return installation.instanceID }
-        let name = IdentityHash(key: installation.key).hash(served)
+        let name = InstallationHash(key: installation.key).hash(served)
         return String(ContentHash.text("\(installation.instanceID) \(name)").prefix(32))
     }
 

@@ -8,7 +8,7 @@ import StarwatchTransport
 /// The accounts of a process that serves many, as an operator adds, lists, pauses and removes them.
 struct AccountsControl: Sendable {
     let environment: Environment
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
     let gate: Gate
     let server: VisitedServer
     let polls: [Poll]

@@ -129,7 +129,7 @@ struct MoveControl: Sendable {
                 """
             )
         }
-        if let loss = LostValues.sentence(bundle.lost) { report.warnings.append(loss) }
+        if let loss = bundle.lost?.lossSentence() { report.warnings.append(loss) }
         return report
     }
 

@@ -40,7 +40,7 @@ package struct IncidentStory: Sendable {
                 at >= since && at <= until && level.map { $0 == .warn || $0 == .error } ?? true
             }
         )
-        let ends = RunEndDecision.ends(
+        let ends = RunEnd.ends(
             box?.marks ?? [],
             before: isRunning ? nil : (machine.looking(at: box ?? BlackBox.Content()), nil)
         )

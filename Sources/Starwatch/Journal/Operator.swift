@@ -25,7 +25,7 @@ package struct Operator: Sendable, Hashable {
     ///   elsewhere, such as an address, so it becomes `user`.
     package init(_ way: Way, _ name: String? = nil) {
         self.way = way
-        self.name = name.map { Self.isPlain($0) ? $0 : "user" }
+        self.name = name.map { $0.isPlainName ? $0 : "user" }
     }
 
     package static let program = Operator(.program)
@@ -49,14 +49,4 @@ package struct Operator: Sendable, Hashable {
 
     /// The operator whose request is being performed.
     @TaskLocal static var current = Operator.signal
-
-    private static func isPlain(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
-    }
 }

@@ -6,13 +6,13 @@ package typealias AgentSettings = @Sendable (AgentOptions) -> [String: String]
 
 /// The settings in which two configurations differ, by their names. Values are never told, because some are secret.
 struct OptionsDifference: Sendable {
-    private let key: ConfigurationHash
+    private let key: InstallationHash
     private let settings: AgentSettings?
 
     /// - Parameters:
     ///   - key: The installation's key.
     ///   - settings: Returns the settings of the configuration file; `nil` for a host program, which sets properties.
-    init(key: [UInt8], settings: AgentSettings?) { (self.key, self.settings) = (ConfigurationHash(key: key), settings) }
+    init(key: [UInt8], settings: AgentSettings?) { (self.key, self.settings) = (InstallationHash(key: key), settings) }
 
     /// The names in their order: `delivery.sinks.hook.required`.
     func names(_ former: AgentOptions, _ next: AgentOptions) -> [String] {
@@ -29,7 +29,7 @@ struct OptionsDifference: Sendable {
     /// It tells two configurations of one installation apart.
     func hash(_ options: AgentOptions) -> String {
         let lines = Self.leaves(of: options).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return key.hash(lines.joined(separator: "\n"))
+        return key.hash(configuration: lines.joined(separator: "\n"))
     }
 
     private static func leaves(of options: AgentOptions) -> [String: String] {

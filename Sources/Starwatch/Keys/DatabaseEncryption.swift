@@ -20,7 +20,7 @@ package enum DatabaseEncryption {
         package var lost: [String: Int]?
 
         /// The lost values as a sentence with advice; `nil` if there are none.
-        package var loss: String? { LostValues.sentence(lost) }
+        package var loss: String? { lost?.lossSentence() }
     }
 
     /// Reads the configured master key.

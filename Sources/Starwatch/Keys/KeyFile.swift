@@ -8,7 +8,6 @@ package enum KeyFile {
     ///
     /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `false` if the file exists already; it is then unchanged.
-    /// - Throws: ``AgentError`` with the system's reason.
     package static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
         // Without a name until it is complete, so that an interruption leaves no half a key and no copy.
         let descriptor = open(folder(of: path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600)
@@ -34,7 +33,6 @@ package enum KeyFile {
     /// Gives a file another name that no file has.
     ///
     /// - Returns: `false` if there is a file of that name.
-    /// - Throws: ``AgentError`` with the system's reason.
     static func move(_ path: String, to new: String) throws(AgentError) -> Bool {
         guard link(path, new) == 0 else {
             if errno == EEXIST { return false }
@@ -47,8 +45,6 @@ package enum KeyFile {
     }
 
     /// Replaces a file with another one, atomically.
-    ///
-    /// - Throws: ``AgentError`` with the system's reason.
     static func replace(_ path: String, with new: String) throws(AgentError) {
         guard rename(new, path) == 0 else { throw failure("replaced", path) }
         try syncFolder(of: path)
@@ -130,8 +126,48 @@ package enum FeedTokenFile {
     static func newToken() -> String { Hex.encode(RandomID.bytes(16)) }
 }
 
-/// A file with a signing key, for a command.
-package enum SigningKeyFile {
+/// A new signing key, a secret that is written to a file before an agent has it.
+package struct SigningKeyFile: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The place for the secret.
+    package let path: String
+    /// The text of the file without its end of line: 64 hexadecimal digits.
+    package let content: [UInt8]
+    /// Whether an interrupted rotation had made the secret.
+    package let isResumed: Bool
+
+    /// The place of the secret until the database has it.
+    private static func pending(_ path: String) -> String { path + ".next" }
+
+    /// Writes a new random secret beside `path`, or reads the one of a rotation that was interrupted.
+    ///
+    /// - Throws: ``AgentError`` if `path` has another key, or with the system's reason.
+    package init(to path: String) throws(AgentError) {
+        let pending = Self.pending(path)
+        let secret = Hex.encode((0..<32).map { _ in UInt8.random(in: 0...255) })
+        if !KeyFile.exists(pending), KeyFile.exists(path) { throw Self.taken(path) }
+        isResumed = try !KeyFile.create(pending, secret + "\n")
+        content = isResumed ? try Self.read(pending) : Array(secret.utf8)
+        self.path = path
+        if KeyFile.exists(path), try Self.read(path) != content { throw Self.taken(path) }
+    }
+
+    /// Gives the file its name, after the database has the secret.
+    package func finish() throws(AgentError) {
+        let pending = Self.pending(path)
+        if try !KeyFile.move(pending, to: path) {
+            // An interrupted rotation had given it already.
+            guard try Self.read(path) == content else { throw Self.taken(path) }
+            KeyFile.delete(pending)
+        }
+    }
+
+    /// Deletes a secret that the agent did not take.
+    package func discard() { if !isResumed { KeyFile.delete(Self.pending(path)) } }
+
+    private static func taken(_ path: String) -> AgentError {
+        AgentError(.failed, "\(path) exists already, and a key is never replaced; name another file.")
+    }
+
     /// The largest file.
     private static let limitBytes = 65_536
 
@@ -142,51 +178,6 @@ package enum SigningKeyFile {
         try SecretFile(path: path, setting: "--file", holding: .keys, limitBytes: limitBytes).bytes()
     }
 
-    /// A new secret that is written to a file before an agent has it.
-    package struct Rotation: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The place for the secret.
-        package let path: String
-        /// The text of the file without its end of line: 64 hexadecimal digits.
-        package let content: [UInt8]
-        /// Whether an interrupted rotation had made the secret.
-        package let isResumed: Bool
-
-        /// The place of the secret until the database has it.
-        private static func pending(_ path: String) -> String { path + ".next" }
-
-        /// Writes a new random secret beside `path`, or reads the one of a rotation that was interrupted.
-        ///
-        /// - Throws: ``AgentError`` if `path` has another key, or with the system's reason.
-        package init(to path: String) throws(AgentError) {
-            let pending = Self.pending(path)
-            let secret = Hex.encode((0..<32).map { _ in UInt8.random(in: 0...255) })
-            if !KeyFile.exists(pending), KeyFile.exists(path) { throw Self.taken(path) }
-            isResumed = try !KeyFile.create(pending, secret + "\n")
-            content = isResumed ? try SigningKeyFile.read(pending) : Array(secret.utf8)
-            self.path = path
-            if KeyFile.exists(path), try SigningKeyFile.read(path) != content { throw Self.taken(path) }
-        }
-
-        /// Gives the file its name, after the database has the secret.
-        ///
-        /// - Throws: ``AgentError`` with the system's reason.
-        package func finish() throws(AgentError) {
-            let pending = Self.pending(path)
-            if try !KeyFile.move(pending, to: path) {
-                // An interrupted rotation had given it already.
-                guard try SigningKeyFile.read(path) == content else { throw Self.taken(path) }
-                KeyFile.delete(pending)
-            }
-        }
-
-        /// Deletes a secret that the agent did not take.
-        package func discard() { if !isResumed { KeyFile.delete(Self.pending(path)) } }
-
-        private static func taken(_ path: String) -> AgentError {
-            AgentError(.failed, "\(path) exists already, and a key is never replaced; name another file.")
-        }
-
-        package var description: String { "<signing key in \(path)>" }
-        package var customMirror: Mirror { Mirror(self, children: []) }
-    }
+    package var description: String { "<signing key in \(path)>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -13,7 +13,7 @@ struct KeysControl: Sendable {
     let keys: StoredSigningKeys
     /// Has the age of the signing key.
     let seen: HealthMemory
-    let pseudonym: IdentityHash
+    let pseudonym: InstallationHash
 
     private var store: Store { account.environment.store }
     private var logger: Logger { account.environment.logger }
@@ -121,7 +121,7 @@ struct KeysControl: Sendable {
         let did = try await account.identity.signedIn()
         let secret = try Self.secret(content, algorithm, of: did)
         let name = kid ?? SigningKeyContent.kid(of: secret)
-        guard SigningKey.isKid(name) else {
+        guard name.isPlainName else {
             throw ControlError(.invalid, "The name of a key is 1 to 64 letters, digits, '.', '_' and '-'.")
         }
         let key = SigningKey(kid: name, algorithm: algorithm, secret: secret, createdAt: clock.now)
@@ -199,7 +199,7 @@ struct KeysControl: Sendable {
 }
 
 extension KeysReport.SigningKey {
-    init(_ key: KeyReport.SigningKey, _ pseudonym: IdentityHash) {
+    init(_ key: KeyReport.SigningKey, _ pseudonym: InstallationHash) {
         self.init(
             kid: key.kid,
             algorithm: key.algorithm,

@@ -119,7 +119,6 @@ package struct MasterKeyFile: Sendable {
     ///
     /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `nil` if the file exists already; it is then unchanged.
-    /// - Throws: ``AgentError`` with the system's reason.
     package static func create(_ path: String, like former: String? = nil) throws(AgentError) -> MasterKeyFile? {
         let key = MasterKey()
         return try KeyFile.create(path, key.text, like: former) ? MasterKeyFile(key) : nil
@@ -136,8 +135,6 @@ package struct MasterKeyFile: Sendable {
     package static func pendingPath(of path: String) -> String { path + ".next" }
 
     /// Replaces a key file with another one, atomically.
-    ///
-    /// - Throws: ``AgentError`` with the system's reason.
     package static func replace(_ path: String, with new: String) throws(AgentError) {
         try KeyFile.replace(path, with: new)
     }

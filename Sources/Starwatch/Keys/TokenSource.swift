@@ -19,19 +19,9 @@ struct TokenSource {
         switch auth.kind {
         case .none: return AnonymousTokenProvider()
         case .sharedSecret:
-            return SharedSecretTokenProvider(
-                file: try secrets.file(auth.secretFile, "auth.secret_file", holding: .bytes),
-                lifetime: auth.tokenLifetime,
-                refreshBefore: auth.refreshBefore,
-                scope: auth.scope
-            )
+            return keyFile(.hs256, try secrets.file(auth.secretFile, "auth.secret_file", holding: .bytes))
         case .didKey:
-            return DIDKeyTokenProvider(
-                file: try secrets.file(auth.keyFile, "auth.key_file", holding: .text),
-                lifetime: auth.tokenLifetime,
-                refreshBefore: auth.refreshBefore,
-                scope: auth.scope
-            )
+            return keyFile(.es256k, try secrets.file(auth.keyFile, "auth.key_file", holding: .text))
         case .tokenPool:
             return TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file", holding: .text))
         case .command:
@@ -47,6 +37,16 @@ struct TokenSource {
                 }
             )
         }
+    }
+
+    private func keyFile(_ algorithm: SigningAlgorithm, _ file: SecretFile) -> KeyFileTokenProvider {
+        KeyFileTokenProvider(
+            algorithm,
+            file: file,
+            lifetime: options.auth.tokenLifetime,
+            refreshBefore: options.auth.refreshBefore,
+            scope: options.auth.scope
+        )
     }
 
     /// The source of tokens that are signed with keys of the database.

@@ -138,14 +138,11 @@ package struct TimeServerAddress: Sendable, Hashable {
     package init?(_ text: String) {
         let hasPort = text.last != "]" && text.contains(":")
         guard let address = ListenAddress(parsing: hasPort ? text : text + ":123"), address.port > 0,
-            !text.hasPrefix(":"), !text.isEmpty, address.host.utf8.allSatisfy(Self.isAllowed)
+            !text.hasPrefix(":"), !text.isEmpty,
+            address.host.utf8.allSatisfy({ $0.isAlphanumeric || ".-_:%".utf8.contains($0) })
         else { return nil }
         host = address.host
         port = address.port
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || ".-_:%".utf8.contains(byte)
     }
 }
 

@@ -3,95 +3,75 @@ package import StarwatchTelemetry
 import Synchronization
 
 /// Metrics of requests to the server, their retries and rate limits.
-package struct APIMetrics: Sendable {
-    package let requests = MetricRegistry.current.counters(
-        .counter(
-            "starwatch_api_requests_total",
-            "Requests to the server, by result. Each attempt counts.",
-            carriesExemplars: true
-        ),
-        by: .endpoint,
+package final class APIMetrics: Sendable {
+    package let requests = page.counters(
+        "starwatch_api_requests_total",
+        "Requests to the server, by result. Each attempt counts.",
+        carriesExemplars: true
+    ).by(
+        .endpoint,
         LabelDimension<RequestResult>("result", shown: CatalogueScope.current.features.results),
         where: { APIMetrics.isPolled($0) || !APIMetrics.rareResults.contains($1) }
     )
-    package let latency = MetricRegistry.current.histograms(
-        .histogram(
-            "starwatch_api_latency_seconds",
-            "Time from the start of a request to the last byte of its response.",
-            carriesExemplars: true
-        ),
-        bounds: Buckets.latency,
-        by: .endpoint
-    )
-    /// No metric: the bound of the p95 that the status shows.
-    let longest = LongestRequest()
-    package let phases = MetricRegistry.current.histograms(
-        .histogram("starwatch_api_phase_seconds", "Duration of request phases; only phases that occurred are counted."),
-        bounds: Buckets.phase,
-        by: LabelDimension<RequestPhase>("phase", shown: CatalogueScope.current.features.phases)
-    )
-    package let receivedBytes = MetricRegistry.current.counters(
-        .counter("starwatch_api_received_bytes_total", unit: .bytes, "Response bytes on the network."),
-        by: .endpoint
-    )
-    package let sentBytes = MetricRegistry.current.counters(
-        .counter("starwatch_api_sent_bytes_total", unit: .bytes, "Request bytes, including headers."),
-        by: .endpoint
-    )
-    package let retries = MetricRegistry.current.counters(
-        .counter("starwatch_retries_total", "Request retries, by reason.", carriesExemplars: true),
-        by: .endpoint,
-        LabelDimension<RetryReason>("reason"),
-        where: APIMetrics.isRetried
-    )
-    package let retriesExhausted = MetricRegistry.current.counters(
-        .counter(
-            "starwatch_retries_exhausted_total",
-            "Requests that failed after their last retry, by reason.",
-            carriesExemplars: true
-        ),
-        by: .endpoint,
-        LabelDimension<RetryReason>("reason"),
-        where: APIMetrics.isRetried
-    )
+    package let latency = page.histograms(
+        "starwatch_api_latency_seconds",
+        "Time from the start of a request to the last byte of its response.",
+        carriesExemplars: true,
+        bounds: .latency
+    ).by(.endpoint)
+    /// No metric, but the bound of the p95 that the status shows: the longest request since the last look.
+    private let longest = Mutex(Duration.zero)
+    package let phases = page.histograms(
+        "starwatch_api_phase_seconds",
+        "Duration of request phases; only phases that occurred are counted.",
+        bounds: .phase
+    ).by(LabelDimension<RequestPhase>("phase", shown: CatalogueScope.current.features.phases))
+    package let receivedBytes = page.counters("starwatch_api_received_bytes_total", "Response bytes on the network.")
+        .by(.endpoint)
+    package let sentBytes = page.counters("starwatch_api_sent_bytes_total", "Request bytes, including headers.")
+        .by(.endpoint)
+    package let retries = page.counters(
+        "starwatch_retries_total",
+        "Request retries, by reason.",
+        carriesExemplars: true
+    ).by(.endpoint, LabelDimension<RetryReason>("reason"), where: APIMetrics.isRetried)
+    package let retriesExhausted = page.counters(
+        "starwatch_retries_exhausted_total",
+        "Requests that failed after their last retry, by reason.",
+        carriesExemplars: true
+    ).by(.endpoint, LabelDimension<RetryReason>("reason"), where: APIMetrics.isRetried)
     // Not by reason, which would be six histograms; starwatch_retries_total has the reasons.
-    package let retryDelay = MetricRegistry.current.histogram(
-        .histogram("starwatch_retry_delay_seconds", "Wait time before a retry."),
-        bounds: Buckets.wait
+    package let retryDelay = page.histogram(
+        "starwatch_retry_delay_seconds",
+        "Wait time before a retry.",
+        bounds: .wait
     )
-    package let throttled = MetricRegistry.current.counters(
-        .counter("starwatch_throttled_total", "Requests that waited for a rate limit, by source of the limit."),
-        by: .endpoint,
-        LabelDimension<ThrottleSource>("source")
+    package let throttled = page.counters(
+        "starwatch_throttled_total",
+        "Requests that waited for a rate limit, by source of the limit."
+    ).by(.endpoint, LabelDimension<ThrottleSource>("source"))
+    package let throttleWait = page.histograms(
+        "starwatch_throttle_wait_seconds",
+        "Wait time for a rate limit.",
+        bounds: .wait
+    ).by(LabelDimension<ThrottleSource>("source"))
+    package let throttleUntil = page.gauge(
+        "starwatch_throttle_until_timestamp_seconds",
+        "Time before which no request is sent; 0 if requests are not held back."
     )
-    package let throttleWait = MetricRegistry.current.histograms(
-        .histogram("starwatch_throttle_wait_seconds", "Wait time for a rate limit."),
-        bounds: Buckets.wait,
-        by: LabelDimension<ThrottleSource>("source")
-    )
-    package let throttleUntil = MetricRegistry.current.gauge(
-        .gauge(
-            "starwatch_throttle_until_timestamp_seconds",
-            unit: .seconds,
-            "Time before which no request is sent; 0 if requests are not held back."
-        )
-    )
-    package let rateLimitRemaining = MetricRegistry.current.gauge(
-        .gauge(
-            "starwatch_rate_limit_remaining",
-            "Requests left in the current minute, by the agent's limit or the server's, whichever is lower."
-        )
+    package let rateLimitRemaining = page.gauge(
+        "starwatch_rate_limit_remaining",
+        "Requests left in the current minute, by the agent's limit or the server's, whichever is lower."
     )
     /// States of the circuits of the server and the sinks.
-    package let circuitState = MetricRegistry.current.gauges(
-        .gauge("starwatch_circuit_state", "Circuit breaker state: 0 closed, 1 half-open, 2 open."),
-        by: .circuit
-    )
-    package let circuitTransitions = MetricRegistry.current.counters(
-        .counter("starwatch_circuit_transitions_total", "State changes of a circuit breaker."),
-        by: .circuit,
-        LabelDimension<CircuitState>("to")
-    )
+    package let circuitState = page.gauges(
+        "starwatch_circuit_state",
+        "Circuit breaker state: 0 closed, 1 half-open, 2 open."
+    ).by(.circuit)
+    package let circuitTransitions = page.counters(
+        "starwatch_circuit_transitions_total",
+        "State changes of a circuit breaker."
+    ).by(.circuit, LabelDimension<CircuitState>("to"))
     /// Rate of requests over the last minute, of the endpoint that the contract set describes.
     package let rate: [Endpoint: WindowedRate] = [.plansChanged: WindowedRate()]
 
@@ -109,17 +89,14 @@ package struct APIMetrics: Sendable {
     private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
 }
 
-/// The longest request since the last look.
-final class LongestRequest: Sendable {
-    private let longest = Mutex(Duration.zero)
+extension APIMetrics {
+    func note(requestOf duration: Duration) { longest.withLock { $0 = max($0, duration) } }
 
-    func observe(_ duration: Duration) { longest.withLock { $0 = max($0, duration) } }
+    /// The seconds of the longest request since the last look.
+    var longestSeconds: Double { longest.withLock { $0.inSeconds } }
 
-    /// The longest one in seconds.
-    var seconds: Double { longest.withLock { $0.inSeconds } }
-
-    /// Returns it, and begins again.
-    func take() -> Double {
+    /// Returns the same, and begins again.
+    func takeLongestSeconds() -> Double {
         longest.withLock { longest in
             defer { longest = .zero }
             return longest.inSeconds

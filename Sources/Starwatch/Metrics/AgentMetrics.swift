@@ -4,6 +4,9 @@ import Synchronization
 
 extension StoreErrorKind: MetricLabel {}
 
+/// The registry in which metrics are registered by their declaration.
+var page: MetricRegistry { .current }
+
 /// Metric catalogue: every family that the agent exposes, registered once, with all series at zero.
 ///
 /// Each property registers its family in the scope that ``make(polls:sinks:features:now:dependencies:)`` sets.
@@ -30,78 +33,81 @@ package final class AgentMetrics: Sendable {
     package let host: HostPollMetrics
     /// The registry of the host program's polls until the program uses them; `nil` afterwards.
     private let unusedHostPolls: Mutex<MetricRegistry?>
-    package let transactions = MetricRegistry.current.histograms(
-        .histogram("starwatch_store_transaction_seconds", "Duration of database transactions, by kind."),
-        bounds: Buckets.local,
-        by: LabelDimension<TransactionGroup>("operation")
-    )
-    package let storeErrors = MetricRegistry.current.counters(
-        .counter("starwatch_store_errors_total", "Failed database transactions, by kind of error."),
-        by: LabelDimension<StoreErrorKind>("kind")
-    )
-    package let storageEncrypted = MetricRegistry.current.gauge(
-        .gauge("starwatch_storage_encrypted", "Whether the database is encrypted: 1 or 0.", stability: .detail)
+    package let transactions = page.histograms(
+        "starwatch_store_transaction_seconds",
+        "Duration of database transactions, by kind.",
+        bounds: .local
+    ).by(LabelDimension<TransactionGroup>("operation"))
+    package let storeErrors = page.counters(
+        "starwatch_store_errors_total",
+        "Failed database transactions, by kind of error."
+    ).by(LabelDimension<StoreErrorKind>("kind"))
+    package let storageEncrypted = page.gauge(
+        "starwatch_storage_encrypted",
+        "Whether the database is encrypted: 1 or 0.",
+        stability: .detail
     )
     package let reencryption = CatalogueScope.registered(if: \.isEncrypted) {
-        MetricRegistry.current.gauge(
-            .gauge(
-                "starwatch_storage_reencryption_ratio",
-                unit: .ratio,
-                "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
-                stability: .detail
-            )
-        )
-    }
-    package let storageCheck = MetricRegistry.current.gauge(
-        .gauge(
-            "starwatch_storage_check_state",
-            "Check of the database's pages: 0 unneeded, 1 running, 2 passed, 3 damaged, 4 ended without a result.",
+        page.gauge(
+            "starwatch_storage_reencryption_ratio",
+            "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
             stability: .detail
         )
+    }
+    package let storageCheck = page.gauge(
+        "starwatch_storage_check_state",
+        "Check of the database's pages: 0 unneeded, 1 running, 2 passed, 3 damaged, 4 ended without a result.",
+        stability: .detail
     )
-    package let storeBytes = MetricRegistry.current.gauges(
-        .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database files, and free disk space."),
-        by: LabelDimension<StoreFile>("file")
-    )
-    package let scrapes = MetricRegistry.current.counters(
-        .counter("starwatch_scrapes_total", "Metrics pages rendered or refused, by status code."),
-        by: LabelDimension<ScrapeCode>("code")
-    )
-    package let scrapeDuration = MetricRegistry.current.histogram(
-        .histogram("starwatch_scrape_seconds", "Time to render the metrics page."),
-        bounds: Buckets.local
+    package let storeBytes = page.gauges("starwatch_store_bytes", "Sizes of the database files, and free disk space.")
+        .by(LabelDimension<StoreFile>("file"))
+    package let scrapes = page.counters("starwatch_scrapes_total", "Metrics pages rendered or refused, by status code.")
+        .by(LabelDimension<ScrapeCode>("code"))
+    package let scrapeDuration = page.histogram(
+        "starwatch_scrape_seconds",
+        "Time to render the metrics page.",
+        bounds: .local
     )
     // A detail: the scrape that reads it is usually the only one it counts.
-    package let scrapesInFlight = MetricRegistry.current.gauge(
-        .gauge("starwatch_scrapes_in_flight", "Metrics pages being rendered.", stability: .detail)
+    package let scrapesInFlight = page.gauge(
+        "starwatch_scrapes_in_flight",
+        "Metrics pages being rendered.",
+        stability: .detail
     )
-    package let controlRequests = MetricRegistry.current.counters(
-        .counter("starwatch_control_requests_total", "Requests to the control API."),
-        by: LabelDimension<ControlOperation>("operation", shown: CatalogueScope.current.features.controlOperations),
-        LabelDimension<WorkResult>("result")
-    )
-    package let controlRefused = MetricRegistry.current.counters(
-        .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
-        by: LabelDimension<ControlRefusal>("reason", shown: CatalogueScope.current.features.controlRefusals)
-    )
+    package let controlRequests = page.counters("starwatch_control_requests_total", "Requests to the control API.")
+        .by(
+            LabelDimension<ControlOperation>("operation", shown: CatalogueScope.current.features.controlOperations),
+            LabelDimension<WorkResult>("result")
+        )
+    package let controlRefused = page.counters(
+        "starwatch_control_refused_total",
+        "Requests that the control API refused, by reason."
+    ).by(LabelDimension<ControlRefusal>("reason", shown: CatalogueScope.current.features.controlRefusals))
     /// The refused requests of `http.listen`. The control API has its own.
-    package let httpRefused = MetricRegistry.current.counters(
-        .counter("starwatch_http_refused_total", "Requests that `http.listen` refused, by reason.", stability: .detail),
-        by: LabelDimension<ControlRefusal>(
+    package let httpRefused = page.counters(
+        "starwatch_http_refused_total",
+        "Requests that `http.listen` refused, by reason.",
+        stability: .detail
+    ).by(
+        LabelDimension<ControlRefusal>(
             "reason",
             shown: CatalogueScope.current.features.webPorts.contains(.http) ? [.host, .password, .rate] : []
         )
     )
-    package let web = CatalogueScope.registered(if: \.hasWebPorts) { WebMetrics() }
-    package let reloadSuccessful = MetricRegistry.current.gauge(
-        .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")
+    package let webReloadSuccessful = CatalogueScope.registered(if: \.hasWebPorts) {
+        page.gauges(
+            "starwatch_web_config_last_reload_successful",
+            "Whether the last reading of the port's web configuration succeeded: 1 or 0.",
+            stability: .detail
+        ).by(LabelDimension<ServedPort>("port", shown: CatalogueScope.current.features.webPorts))
+    }
+    package let reloadSuccessful = page.gauge(
+        "starwatch_config_last_reload_successful",
+        "Whether the last configuration load succeeded: 1 or 0."
     )
-    package let reloadTime = MetricRegistry.current.gauge(
-        .gauge(
-            "starwatch_config_last_reload_success_timestamp_seconds",
-            unit: .seconds,
-            "Time of the last successful configuration load."
-        )
+    package let reloadTime = page.gauge(
+        "starwatch_config_last_reload_success_timestamp_seconds",
+        "Time of the last successful configuration load."
     )
 
     /// Registers the catalogue.
@@ -139,15 +145,15 @@ package final class AgentMetrics: Sendable {
         host = MetricRegistry.$current.withValue(hostPolls) { HostPollMetrics() }
         unusedHostPolls = Mutex(hasHostPolls ? nil : hostPolls)
         registry.info(
-            .info("starwatch_build_info", "Version, commit and Swift version of the running agent."),
+            "starwatch_build_info",
+            "Version, commit and Swift version of the running agent.",
             [
                 .info("version", AgentVersion.current), .info("commit", AgentVersion.commit),
                 .info("swift", AgentVersion.swift),
             ]
         )
         CatalogueScope.registered(if: \.hasTimeZones, ClockMetrics.registerTimeZones)
-        registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, including those of dependencies."))
-        {
+        registry.gaugeView("starwatch_metrics_series", "Series on this page, including those of dependencies.") {
             // The registry owns this closure, so a strong reference would leak both.
             [weak registry] in registry.map { Double($0.seriesCount + dependencies.seriesCount) }
         }

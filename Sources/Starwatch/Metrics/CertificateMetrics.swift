@@ -15,10 +15,10 @@ package final class CertificateMetrics: Sendable {
         let owners: [CertificateOwner] =
             [.server] + ServedPort.allCases.map { CertificateOwner.port($0.rawValue) }
             + CatalogueScope.current.sinks.all.map { .sink($0.text) }
-        MetricRegistry.current.table(
-            .gauge(
+        page.table(
+            .init(
+                .gauge,
                 "starwatch_certificate_expiry_timestamp_seconds",
-                unit: .seconds,
                 "Time when a certificate expires, or one of its chain: that of the server, a port or a sink.",
                 stability: .detail
             ),

@@ -13,15 +13,17 @@ extension AgentMetrics {
         let shown = contractPolls
         func all(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { shown.map { vector[$0] } }
         func counter(_ name: StaticString, _ help: StaticString, sumOf counters: [Counter]) {
-            registry.counterView(.counter(name, help, stability: .contract), sumOf: counters)
+            registry.counterView(name, help, stability: .contract) { Double(counters.reduce(0) { $0 + $1.value }) }
         }
         counter("starred_projects_poll_attempts_total", "Total number of polling attempts", sumOf: all(polls.attempts))
         counter("starred_projects_poll_success_total", "Total number of successful polls", sumOf: all(polls.successes))
         counter("starred_projects_poll_failure_total", "Polls that failed.", sumOf: all(polls.failures))
         registry.histogramView(
-            .histogram("starred_projects_poll_duration_seconds", "Polling duration in seconds", stability: .contract),
+            "starred_projects_poll_duration_seconds",
+            "Polling duration in seconds",
+            stability: .contract,
             sumOf: shown.map { polls.duration[$0] },
-            bounds: Buckets.contractCycle
+            bounds: .contractCycle
         )
         counter("starred_projects_changes_found_total", "Changes found.", sumOf: all(polls.changesFound))
         counter(
@@ -40,26 +42,26 @@ extension AgentMetrics {
             sumOf: [api.requests[Self.contractEndpoint, .rateLimited]]
         )
         registry.histogramView(
-            .histogram("starred_projects_api_latency_seconds", "Duration of requests.", stability: .contract),
+            "starred_projects_api_latency_seconds",
+            "Duration of requests.",
+            stability: .contract,
             sumOf: [api.latency[Self.contractEndpoint]],
-            bounds: Buckets.contractLatency
+            bounds: .contractLatency
         )
         registry.gaugeView(
-            .gauge(
-                "starred_projects_api_throughput_rps",
-                "Requests per second over the last 60 s.",
-                stability: .contract
-            )
+            "starred_projects_api_throughput_rps",
+            "Requests per second over the last 60 s.",
+            stability: .contract
         ) { [rate = api.rate[Self.contractEndpoint]] in rate?.perSecond(atMilliseconds: now().milliseconds) }
         registry.gaugeView(
-            .gauge("starred_projects_outbox_size", "Current number of undelivered notifications", stability: .contract)
+            "starred_projects_outbox_size",
+            "Current number of undelivered notifications",
+            stability: .contract
         ) { [outbox] in outbox.rows[.pending].value + outbox.rows[.claimed].value }
         registry.gaugeView(
-            .gauge(
-                "starred_projects_outbox_backpressure_active",
-                "Whether polling is paused because the outbox is full: 1 or 0.",
-                stability: .contract
-            )
+            "starred_projects_outbox_backpressure_active",
+            "Whether polling is paused because the outbox is full: 1 or 0.",
+            stability: .contract
         ) { [outbox] in outbox.backpressure.value }
     }
 }

@@ -14,6 +14,7 @@ extension SkipReason: MetricLabel {}
 extension ScheduleOutcome: MetricLabel {}
 extension ContractViolation: MetricLabel {}
 extension OutboxChange: MetricLabel {}
+extension OutboxState: MetricLabel {}
 extension NotificationGroup: MetricLabel {}
 extension CircuitState: MetricLabel {}
 extension ClockSource: MetricLabel {}
@@ -22,11 +23,6 @@ extension ClockJump: MetricLabel {}
 extension ThrottleSource: MetricLabel {}
 extension CallbackKind: MetricLabel {}
 extension SlotStatus: MetricLabel {}
-
-/// States of ``OutboxState`` that have a gauge.
-package enum GaugedOutboxState: String, MetricLabel {
-    case pending, claimed, delivered, dead
-}
 
 /// Result of a delivery attempt.
 package enum SinkAttemptResult: String, MetricLabel {

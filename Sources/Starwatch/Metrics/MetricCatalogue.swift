@@ -3,19 +3,21 @@ import StarwatchTelemetry
 
 /// Every metric family of an agent, as `starwatch metrics catalogue` prints it.
 package enum MetricCatalogue {
-    /// Columns for a terminal, with the number of series at the end.
-    package static func text(for options: AgentOptions) throws(AgentError) -> String {
-        let shown = try registry(options, MetricFeatures(options)).seriesCount
-        return CatalogueRenderer.text(try registry(options).catalogue) + "\n\(shown) series with this configuration\n"
+    /// The titles and the rows of a table for a terminal.
+    package static func table(for options: AgentOptions) throws(AgentError) -> (titles: [String], rows: [[String]]) {
+        (["NAME", "TYPE", "STABILITY", "LABELS", "SERIES", "HELP"], try registry(options).catalogue.rows)
+    }
+
+    /// The number of series with this configuration.
+    package static func seriesCount(for options: AgentOptions) throws(AgentError) -> Int {
+        try registry(options, MetricFeatures(options)).seriesCount
     }
 
     package static func markdown(for options: AgentOptions) throws(AgentError) -> String {
-        CatalogueRenderer.markdown(try registry(options).catalogue)
+        try registry(options).catalogue.markdown
     }
 
-    package static func json(for options: AgentOptions) throws -> String {
-        try CatalogueRenderer.json(try registry(options).catalogue)
-    }
+    package static func json(for options: AgentOptions) throws -> String { try registry(options).catalogue.json() }
 
     private static func registry(
         _ options: AgentOptions,

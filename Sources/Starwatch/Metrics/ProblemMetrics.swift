@@ -33,7 +33,7 @@ package final class ProblemMetrics: Sendable {
             _ labels: [String] = [],
             _ value: @escaping @Sendable (Problem) -> Double?
         ) {
-            MetricRegistry.current.table(
+            page.table(
                 descriptor,
                 labels: subjects + labels.map { CatalogueLabel(name: $0, values: []) },
                 largest: largest
@@ -48,20 +48,20 @@ package final class ProblemMetrics: Sendable {
             }
         }
         add(
-            .info("starwatch_problem_info", "A problem that exists, with its reason and the next command."),
+            .init(.info, "starwatch_problem_info", "A problem that exists, with its reason and the next command."),
             ["reason", "severity", "command", "runbook"]
         ) { _ in 1 }
         add(
-            .gauge(
+            .init(
+                .gauge,
                 "starwatch_problem_since_timestamp_seconds",
-                unit: .seconds,
                 "Time since which a problem exists, by the local clock."
             )
         ) { $0.since?.seconds }
         add(
-            .gauge(
+            .init(
+                .gauge,
                 "starwatch_problem_until_timestamp_seconds",
-                unit: .seconds,
                 "Time at which a problem ends by itself; only where that is known."
             )
         ) { $0.until?.seconds }

@@ -177,13 +177,13 @@ extension OptionWarning.Facts {
         var facts = self
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = SecretFiles.ofProcess.credentialsDirectory
-            let file = SecretFile(
+            var file = SecretFile(
                 path: path,
                 setting: "auth.key_file",
                 holding: .text,
                 credentialsDirectory: directory
             )
-            facts.keyDID = await DIDKeyTokenProvider(file: file).ownDID
+            facts.keyDID = try? SigningKeyContent.did(of: file.read(), setting: "auth.key_file")
         }
         let now = SystemClock().now
         for poll in options.polls { facts.longestGaps[poll.name] = (try? Schedule(of: poll))?.longestGap(from: now) }

@@ -113,7 +113,7 @@ extension AgentProcess {
         _ options: AgentOptions,
         _ dependencies: AgentDependencies,
         environment: Environment,
-        pseudonym: IdentityHash,
+        pseudonym: InstallationHash,
         after previous: Agent?
     ) -> [SinkSlot] {
         let metrics = environment.metrics

@@ -33,9 +33,7 @@ package final class AgentProcess: Sendable {
     let actions = ActionHandler()
     let logs: AgentLog
     let runs: RunRecorder
-    let pseudonym: IdentityHash
-    let callbackWriter: CallbackWriter
-    let changeHash: ChangeHash
+    let pseudonym: InstallationHash
     let differences: OptionsDifference
     /// The id of this installation, which determines the delay of polls within their splay.
     let instance: String
@@ -93,10 +91,8 @@ package final class AgentProcess: Sendable {
         parts.feed.attach(store, installation)
         parts.signingKeys.attach(store)
         instance = installation.instanceID
-        let hash = IdentityHash(key: installation.key)
+        let hash = InstallationHash(key: installation.key)
         pseudonym = hash
-        callbackWriter = CallbackWriter(options: options.callbacks, pseudonym: hash)
-        changeHash = ChangeHash(key: installation.key)
         differences = OptionsDifference(key: installation.key, settings: dependencies.settings)
         log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
         log.pipeline.add(log.recorder)

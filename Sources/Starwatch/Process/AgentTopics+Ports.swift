@@ -27,12 +27,12 @@ extension AgentTopics {
         let logger = process.environment.logger
         var fields: AgentEvent.Fields = [.port: "\(port.rawValue)"]
         switch news {
-        case .loaded(let certificate): show(certificate, at: port)
-        case .reloaded(let certificate):
-            show(certificate, at: port)
+        case .loaded(let expiry): show(expiry, at: port)
+        case .reloaded(let expiry):
+            show(expiry, at: port)
             logger.log(.webConfigReloaded, fields)
         case .refused(let error):
-            process.environment.metrics.web.reloadSuccessful[port].set(0)
+            process.environment.metrics.webReloadSuccessful[port].set(0)
             process.lifecycle.noteWebConfiguration(of: port, isRefused: true)
             fields[.error] = "\(error)"
             logger.log(.webConfigRefused, fields)
@@ -40,10 +40,10 @@ extension AgentTopics {
         }
     }
 
-    private func show(_ certificate: CertificateNews, at port: ServedPort) {
+    private func show(_ expiry: Timestamp?, at port: ServedPort) {
         let metrics = process.environment.metrics
-        metrics.web.reloadSuccessful[port].set(1)
+        metrics.webReloadSuccessful[port].set(1)
         process.lifecycle.noteWebConfiguration(of: port, isRefused: false)
-        metrics.problems.certificates.show(certificate.expiry, of: .port(port.rawValue))
+        metrics.problems.certificates.show(expiry, of: .port(port.rawValue))
     }
 }

@@ -99,7 +99,6 @@ package struct AgentTopics: Sendable {
             sinks: process.sinks,
             options: options,
             pseudonym: process.pseudonym,
-            changeHash: process.changeHash,
             service: runtime.pollService
         )
     }

@@ -29,7 +29,7 @@ struct StatusReporter: Sendable {
     ///
     /// - Returns: The status with them.
     func look() async -> AgentStatus {
-        lifecycle.seen.note(metrics.api.totals(longest: metrics.api.longest.take()), at: time.monotonic)
+        lifecycle.seen.note(metrics.api.totals(longest: metrics.api.takeLongestSeconds()), at: time.monotonic)
         if let bytes = ProcessMetrics.residentBytes { lifecycle.seen.note(residentBytes: bytes, uptime: uptime) }
         return await status { problems, facts, now in
             let dated = lifecycle.follow(
@@ -103,7 +103,7 @@ struct StatusReporter: Sendable {
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         facts.isIdle =
             options.polls.isEmpty && options.digests.isEmpty && !lifecycle.isEmbedded && !metrics.showsHostPolls
-        facts.answers = seen.answers(metrics.api.totals(longest: metrics.api.longest.seconds), at: time.monotonic)
+        facts.answers = seen.answers(metrics.api.totals(longest: metrics.api.longestSeconds), at: time.monotonic)
         facts.restarts = process.runs.ends()
         facts.jump = seen.jump(at: time.boottime)
         facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)

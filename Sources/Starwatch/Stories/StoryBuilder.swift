@@ -15,7 +15,7 @@ struct StoryBuilder: Sendable {
 
     func change(_ change: ChangeStory, otherRows: [Int64]) -> Story {
         let row = change.row
-        var story = Story(.change, id: finder.changeHash.hash(row.change.id), state: row.state.rawValue)
+        var story = Story(.change, id: finder.pseudonym.hash(row.change.id), state: row.state.rawValue)
         story.poll = row.stream.poll.rawValue
         story.identity = finder.pseudonym.hash(row.stream.account)
         story.row = row.id
@@ -147,7 +147,7 @@ struct StoryBuilder: Sendable {
     }
 
     private func rows(_ rows: [StoryRow]) -> [Story.Row] {
-        rows.map { Story.Row(row: $0.id, id: finder.changeHash.hash($0.change), state: $0.state) }
+        rows.map { Story.Row(row: $0.id, id: finder.pseudonym.hash($0.change), state: $0.state) }
     }
 
     private func facts(_ change: ChangeStory) -> ChangeWaitFacts {

@@ -20,7 +20,7 @@ extension StoryFinder {
             poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != poll.kind.hasPlans }?.id
             poll.item = items[stream]
         }
-        return story(.absent, id: changeHash.hash(change), facts)
+        return story(.absent, id: pseudonym.hash(change), facts)
     }
 
     /// Returns how far each poll had fetched at a time, and its last run before.
@@ -46,7 +46,7 @@ extension StoryFinder {
         var story = story(.project, id: "project", coverage)
         story.state = isStarred ? "starred" : "not_starred"
         story.rows = rows.prefix(100).map {
-            Story.Row(row: $0.id, id: changeHash.hash($0.change.id), state: $0.state)
+            Story.Row(row: $0.id, id: pseudonym.hash($0.change.id), state: $0.state)
         }
         return story
     }

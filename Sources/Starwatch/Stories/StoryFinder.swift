@@ -9,8 +9,7 @@ struct StoryFinder: Sendable {
     let account: Account
     let sinks: [SinkSlot]
     let options: AgentOptions
-    let pseudonym: IdentityHash
-    let changeHash: ChangeHash
+    let pseudonym: InstallationHash
     /// Has the polls and their last runs.
     let service: PollService
 
@@ -69,11 +68,11 @@ struct StoryFinder: Sendable {
             rows = [row]
         } else if let change = JWTID(id) {
             rows = try await store.stories.rows(of: change, account: account.identity.served)
-        } else if id.hasPrefix(ChangeHash.prefix), let change = try await change(ofHash: id) {
+        } else if id.hasPrefix(InstallationHash.changePrefix), let change = try await change(ofHash: id) {
             rows = try await store.stories.rows(of: change, account: account.identity.served)
         }
         guard let row = rows.first, let change = try await store.stories.change(row) else {
-            if Int64(id) != nil || id.hasPrefix(ChangeHash.prefix) { return nil }
+            if Int64(id) != nil || id.hasPrefix(InstallationHash.changePrefix) { return nil }
             if let time = Timestamp(iso8601: id) { return try await self.time(time) }
             if let project = try await project(id) { return project }
             return if let change = JWTID(id) { try await absent(change) } else { nil }
@@ -86,7 +85,7 @@ struct StoryFinder: Sendable {
         var before: Int64?
         while true {
             let rows = try await store.stories.changes(before: before, limit: 2000)
-            if let found = rows.first(where: { changeHash.hash($0.change) == hash }) { return found.change }
+            if let found = rows.first(where: { pseudonym.hash($0.change) == hash }) { return found.change }
             guard let last = rows.last else { return nil }
             before = last.id
         }

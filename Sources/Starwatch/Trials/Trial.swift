@@ -95,7 +95,7 @@ package enum Trial {
     /// - Throws: ``AgentError`` that says what the content must be.
     package static func did(ofKey content: [UInt8]) throws(AgentError) -> DID {
         do throws(TokenError) {
-            return try DIDKeyTokenProvider.did(ofKey: content, setting: "--key-file")
+            return try SigningKeyContent.did(of: content, setting: "--key-file")
         } catch { throw AgentError(.configuration, error.description) }
     }
 
@@ -170,7 +170,6 @@ package enum DatabaseTrial: Sendable, Hashable {
 package struct TemporaryFolder: Sendable {
     package let path: String
 
-    /// - Throws: ``AgentError`` if it cannot be created.
     package init() throws(AgentError) {
         let url = FileManager.default.temporaryDirectory.appending(path: "starwatch-" + RandomID.uuid())
         path = url.path

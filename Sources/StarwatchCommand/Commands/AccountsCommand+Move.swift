@@ -32,7 +32,7 @@ extension AccountsCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            if to != "-" { try AccountFile.checkIsNew(to) }
+            if to != "-" { try AccountsCommand.checkIsNew(to) }
             let report = try await arguments.ask(ControlAPI.exportAccount, AccountExport(did: account.did))
             if let loss = report.loss { StandardError.sayOnce("starwatch: \(loss)") }
             guard to != "-" else {
@@ -40,7 +40,7 @@ extension AccountsCommand {
                 if report.lost != nil { throw CommandError.printed(.failed) }
                 return
             }
-            try AccountFile.write(report.bundle, to: to)
+            try AccountsCommand.write(report.bundle, to: to)
             try arguments.print(Exported(file: to, lost: report.lost), isGood: report.lost == nil) { _ in
                 """
                 The account is in \(to), and this agent no longer serves it.
@@ -108,7 +108,7 @@ extension AccountsCommand {
         }
 
         func run() async throws {
-            if let file { return try show(try await take(try AccountFile.read(file))) }
+            if let file { return try show(try await take(try AccountsCommand.read(file))) }
             let loader = arguments.access.loader
             let source = try AccountSource(path: loader.absolute(from ?? ""), keyFile: fromKey.map(loader.absolute))
             let offered = try await source.export(isTrial: true)
@@ -151,13 +151,13 @@ extension AccountsCommand {
 
         private func show(_ report: AccountImportReport) throws {
             Self.say(report)
-            try arguments.print(report, isGood: report.isGood, AccountsText.arrival)
+            try arguments.print(report, isGood: report.isGood, AccountsCommand.arrival)
         }
     }
 }
 
 /// The file of an exported account.
-enum AccountFile {
+extension AccountsCommand {
     static func checkIsNew(_ path: String) throws(CommandError) {
         if FileManager.default.fileExists(atPath: path) { throw .failed("\(path) exists; name a new file.") }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -188,7 +188,7 @@ enum AccountFile {
     }
 }
 
-extension AccountsText {
+extension AccountsCommand {
     static func arrival(_ report: AccountImportReport) -> String {
         switch report.result {
         case "imported":

@@ -113,7 +113,7 @@ struct AccountsCommand: AsyncParsableCommand {
             ],
             taking: \.query,
             then: { listing, list, arguments in
-                try arguments.print(listing.accounts, list.failing ? AccountsText.failing : AccountsText.list)
+                try arguments.print(listing.accounts, list.failing ? AccountsCommand.failing : AccountsCommand.list)
             }
         )
 
@@ -144,7 +144,7 @@ extension AccountsCommand: Questions {
             "Show an account.",
             examples: ["starwatch accounts show did:ethr:0x…"],
             taking: \.account,
-            text: AccountsText.details
+            text: AccountsCommand.details
         ),
         Question(
             ControlAPI.pauseAccount,
@@ -152,7 +152,7 @@ extension AccountsCommand: Questions {
             "Stop the work for an account; what is stored stays.",
             examples: ["starwatch accounts pause did:ethr:0x…"],
             taking: \.account,
-            text: AccountsText.details
+            text: AccountsCommand.details
         ),
         Question(
             ControlAPI.resumeAccount,
@@ -160,7 +160,7 @@ extension AccountsCommand: Questions {
             "Continue the work for an account.",
             examples: ["starwatch accounts resume did:ethr:0x…"],
             taking: \.account,
-            text: AccountsText.details
+            text: AccountsCommand.details
         ),
         Question(
             ControlAPI.removeAccount,
@@ -170,7 +170,7 @@ extension AccountsCommand: Questions {
                 "Changes that wait for delivery are cancelled. Adding the account again within the 30 days keeps its data.",
             examples: ["starwatch accounts remove did:ethr:0x…"],
             taking: \.account,
-            text: AccountsText.removal
+            text: AccountsCommand.removal
         ),
         Question(
             ControlAPI.eraseAccount,
@@ -182,7 +182,7 @@ extension AccountsCommand: Questions {
                 """,
             examples: ["starwatch accounts erase did:ethr:0x…"],
             taking: \.account,
-            text: { IdentityText.erasure($0, of: "account") }
+            text: { IdentityCommand.erasure($0, of: "account") }
         ),
     ]
 }
@@ -300,7 +300,7 @@ struct AccountLines {
 }
 
 /// Accounts as text for a person.
-enum AccountsText {
+extension AccountsCommand {
     static func list(_ accounts: [AccountReport]) -> String {
         guard !accounts.isEmpty else { return "There are no accounts; add some with starwatch accounts add." }
         let rows = accounts.map { account in

@@ -74,6 +74,8 @@ extension Questions {
 
 /// A question with options of its own.
 protocol OneQuestion: Questions {
+    associatedtype Options
+
     static var question: Question<Options> { get }
 }
 

@@ -14,12 +14,11 @@ struct DigestsCommand: AsyncParsableCommand {
 
     /// A digest that must be named.
     struct Name: ParsableArguments {
-        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
+        @Argument(help: "The digest's name.", completion: .digests)
         var name: String
     }
 
     private enum List: OneQuestion {
-        typealias Options = NoOptions
         static let question = Question<NoOptions>(
             ControlAPI.listDigests,
             "list",
@@ -30,7 +29,7 @@ struct DigestsCommand: AsyncParsableCommand {
                 """,
             examples: ["starwatch digests", "starwatch digests list --json"],
             taking: { _ in },
-            then: { listing, _, arguments in try arguments.print(listing.digests, DigestsText.lines) }
+            then: { listing, _, arguments in try arguments.print(listing.digests, DigestsCommand.lines) }
         )
     }
 }
@@ -47,7 +46,7 @@ extension DigestsCommand: Questions {
                 """,
             examples: ["starwatch digests fetch daily"],
             taking: \.name,
-            then: { report, _, arguments in try arguments.print(report, isGood: report.isFresh, DigestsText.line) }
+            then: { report, _, arguments in try arguments.print(report, isGood: report.isFresh, DigestsCommand.line) }
         ),
         Question(
             ControlAPI.showDigest,
@@ -59,13 +58,13 @@ extension DigestsCommand: Questions {
                 """,
             examples: ["starwatch digests show daily"],
             taking: \.name,
-            text: DigestsText.line
+            text: DigestsCommand.line
         ),
     ]
 }
 
 /// Digests for a person.
-enum DigestsText {
+extension DigestsCommand {
     static func lines(_ digests: [DigestReport]) -> String {
         guard !digests.isEmpty else { return "No digests are configured." }
         let titles = ["DIGEST", "TIME", "STATUS", "TEXT", "FETCH", "WHY"]

@@ -19,7 +19,7 @@ struct ExplainArguments: ParsableArguments, OneQuestion {
             "starwatch explain 2026-01-01T02:13:00Z",
         ],
         taking: \.id,
-        text: StoryText.page
+        text: ExplainArguments.page
     )
 
     @Argument(
@@ -29,7 +29,7 @@ struct ExplainArguments: ParsableArguments, OneQuestion {
 }
 
 /// Stories for a person.
-enum StoryText {
+extension ExplainArguments {
     static func page(_ story: Story) -> String {
         var parts = [TextTable.pairs(head(story))]
         if let coverage = story.coverage { parts.append(covered(coverage)) } else { parts.append(steps(story.steps)) }

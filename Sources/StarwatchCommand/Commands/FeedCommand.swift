@@ -58,10 +58,6 @@ struct FeedPlace: ParsableArguments {
 
     @OptionGroup var arguments: AgentArguments
 
-    private struct Addresses: Encodable {
-        let atom, json: String
-    }
-
     /// Prints the addresses.
     ///
     /// - Parameter isNew: Whether a new token replaces the former one.
@@ -102,7 +98,7 @@ struct FeedPlace: ParsableArguments {
             token = try await ownToken(in: file ?? "", access, configuration, isNew: isNew)
         }
         let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
-        try arguments.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+        try arguments.print(["atom": feed + "atom", "json": feed + "json"]) { _ in "\(feed)atom\n\(feed)json" }
     }
 
     /// The token of an agent for one account, which is in a file.

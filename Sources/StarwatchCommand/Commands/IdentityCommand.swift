@@ -10,13 +10,12 @@ struct IdentityCommand: AsyncParsableCommand {
     )
 
     private enum Show: OneQuestion {
-        typealias Options = NoOptions
         static let question = Question<NoOptions>(
             ControlAPI.showIdentity,
             "show",
             "Show the active identity.",
             examples: ["starwatch identity show"],
-            text: IdentityText.details
+            text: IdentityCommand.details
         )
     }
 
@@ -31,7 +30,7 @@ struct IdentityCommand: AsyncParsableCommand {
                 """,
             examples: ["starwatch identity set did:ethr:0x…", "starwatch identity set --sign-out"],
             taking: { IdentityChoice(did: $0.did) },
-            text: IdentityText.details
+            text: IdentityCommand.details
         )
 
         @Argument(help: "The DID, such as did:ethr:0x….")
@@ -60,7 +59,7 @@ extension IdentityCommand: Questions {
                 """,
             examples: ["starwatch identity remove did:ethr:0x…"],
             taking: \.account,
-            text: IdentityText.removal
+            text: IdentityCommand.removal
         ),
         Question(
             ControlAPI.eraseIdentity,
@@ -73,7 +72,7 @@ extension IdentityCommand: Questions {
                 """,
             examples: ["starwatch identity erase did:ethr:0x…"],
             taking: \.account,
-            text: { IdentityText.erasure($0, of: "identity") }
+            text: { IdentityCommand.erasure($0, of: "identity") }
         ),
     ]
 }
@@ -107,7 +106,7 @@ extension KindArgument: Questions {
                 """,
             examples: ["starwatch identity opt-out offers_to_me"],
             taking: { KindChoice(kind: $0.kind, optedOut: true) },
-            text: IdentityText.kinds
+            text: IdentityCommand.kinds
         ),
         Question(
             ControlAPI.chooseKind,
@@ -115,7 +114,7 @@ extension KindArgument: Questions {
             "Poll for a kind of change again.",
             examples: ["starwatch identity opt-in offers_to_me"],
             taking: { KindChoice(kind: $0.kind, optedOut: false) },
-            text: IdentityText.kinds
+            text: IdentityCommand.kinds
         ),
     ]
 }

@@ -32,13 +32,13 @@ struct IncidentCommand: AsyncParsableCommand {
     @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var format: FormatArguments
 
-    func validate() throws { _ = try PastTime.parse(since, now: Timestamp(seconds: 0)) }
+    func validate() throws { _ = try OptionValue.time(since, now: Timestamp(seconds: 0)) }
 
     func run() async throws {
         let place = try configuration.access.database(database)
         let path = place.database ?? ""
         let now = SystemClock().now
-        let asked = try PastTime.parse(since, now: now)
+        let asked = try OptionValue.time(since, now: now)
         var story = IncidentStory.read(database: path, version: AgentVersion.current)
         guard story.box != nil || story.record != nil else {
             let reasons = story.sources.compactMap(\.problem).joined(separator: " ")
@@ -46,7 +46,7 @@ struct IncidentCommand: AsyncParsableCommand {
         }
         if story.isRunning, !place.socket.isEmpty { await Self.ask(at: place.socket, for: &story) }
         let start = asked ?? min(story.newest ?? now, now) - .seconds(7200)
-        try format.print(story.report(since: start, until: now), IncidentText.page)
+        try format.print(story.report(since: start, until: now), IncidentCommand.page)
     }
 
     /// Asks the running agent, which answers also if it waits for a lock on its database, for its problems. Nobody listens
@@ -59,31 +59,5 @@ struct IncidentCommand: AsyncParsableCommand {
         } catch {
             story.answers = error.kind == .timedOut ? false : nil
         }
-    }
-}
-
-/// A time in the past, as a person writes it.
-enum PastTime {
-    /// - Returns: `nil` for no text.
-    /// - Throws: A usage error for a text that is none.
-    static func parse(_ text: String?, now: Timestamp) throws -> Timestamp? {
-        guard let text else { return nil }
-        if let time = Timestamp(iso8601: text) { return time }
-        if let period = try? DurationText.parse(text) { return now - period }
-        if let time = clock(text, before: now) { return time }
-        throw ValidationError(
-            "--since must be a time such as 2026-01-01T12:00:00Z or 02:00 in UTC, or a period such as 2h"
-        )
-    }
-
-    /// The last time at which a clock in UTC showed `HH:MM`.
-    private static func clock(_ text: String, before now: Timestamp) -> Timestamp? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ $0.count == 2 }), let hour = Int64(parts[0]),
-            let minute = Int64(parts[1]), (0...23).contains(hour), (0...59).contains(minute)
-        else { return nil }
-        let day: Int64 = 86_400_000
-        let time = now.milliseconds / day * day + (hour * 60 + minute) * 60_000
-        return Timestamp(milliseconds: time > now.milliseconds ? time - day : time)
     }
 }

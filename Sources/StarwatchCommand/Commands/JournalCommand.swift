@@ -35,17 +35,17 @@ struct JournalCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: AgentArguments
 
-    func validate() throws { _ = try PastTime.parse(since, now: Timestamp(seconds: 0)) }
+    func validate() throws { _ = try OptionValue.time(since, now: Timestamp(seconds: 0)) }
 
     func run() async throws {
         var query = JournalQuery()
-        query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
+        query.since = try OptionValue.time(since, now: SystemClock().now)?.iso8601
         query.limit = limit
         if let database {
-            return try arguments.print(JournalListing.read(database: database, query), IncidentText.journal)
+            return try arguments.print(JournalListing.read(database: database, query), IncidentCommand.journal)
         }
         do {
-            try arguments.print(await arguments.ask(ControlAPI.listJournal, query), IncidentText.journal)
+            try arguments.print(await arguments.ask(ControlAPI.listJournal, query), IncidentCommand.journal)
         } catch let error as CommandError {
             throw error.advisingDatabase
         }

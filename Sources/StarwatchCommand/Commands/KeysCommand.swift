@@ -10,8 +10,8 @@ struct KeysCommand: AsyncParsableCommand {
             A master key, kept outside the database, wraps the data keys in it. These encrypt everything that \
             identifies a person or a project. The database can also keep the keys that sign tokens.
             """,
-        subcommands: [Init.self] + List.commands + Import.commands + [Rotate.self] + Revoke.commands + commands
-            + [EncryptDatabase.self, DecryptDatabase.self]
+        subcommands: [Init.self, commands[0]] + Import.commands + [Rotate.self] + Revoke.commands
+            + [commands[1], EncryptDatabase.self, DecryptDatabase.self]
     )
 
     struct Init: AsyncParsableCommand {
@@ -38,31 +38,15 @@ struct KeysCommand: AsyncParsableCommand {
                 throw CommandError.usage("Name the file with --file, or set security.master_key_file first.")
             }
             let key = try KeyFiles.make(path)
-            try format.print(NewKey(id: key.id, file: path)) { key in
+            try format.print(["id": key.id, "file": path]) { _ in
                 """
-                The master key \(key.id) is in \(key.file).
+                The master key \(key.id) is in \(path).
                 \(KeyFiles.copyAdvice("it"))
                 Next: set security.master_key_file to this file. If there is a database already, stop the agent and
                 run 'starwatch keys encrypt-database'.
                 """
             }
         }
-
-        private struct NewKey: Encodable {
-            let id: String
-            let file: String
-        }
-    }
-
-    private enum List: OneQuestion {
-        typealias Options = NoOptions
-        static let question = Question<NoOptions>(
-            ControlAPI.listKeys,
-            "list",
-            "List the keys of the database, without their secrets.",
-            examples: ["starwatch keys list", "starwatch keys list --json"],
-            text: KeysText.list
-        )
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -138,7 +122,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             if signing, let to { return try await rotateSigningKey(to) }
             if master { return try await rotateMasterKey() }
-            try arguments.print(await arguments.ask(ControlAPI.rotateDataKeys), KeysText.rotated)
+            try arguments.print(await arguments.ask(ControlAPI.rotateDataKeys), KeysCommand.rotated)
         }
 
         private func rotateSigningKey(_ file: String) async throws {
@@ -146,7 +130,7 @@ struct KeysCommand: AsyncParsableCommand {
                 let rotation = SigningKeyRotation(content: content, emergency: emergency)
                 return try await arguments.ask(ControlAPI.rotateSigningKey, rotation)
             }
-            try arguments.print(report) { KeysText.rotatedSigning($0, file: file, isEmergency: emergency) }
+            try arguments.print(report) { KeysCommand.rotatedSigning($0, file: file, isEmergency: emergency) }
         }
     }
 
@@ -208,19 +192,27 @@ struct KeysCommand: AsyncParsableCommand {
     }
 }
 
-extension KeysCommand: OneQuestion {
-    typealias Options = NoOptions
-    static let question = Question<NoOptions>(
-        ControlAPI.verifyKeys,
-        "verify",
-        "Open every encrypted value, and list those that do not open.",
-        about: "Ends with exit code 1 if a value was changed or moved.",
-        examples: ["starwatch keys verify", "starwatch keys verify --json"],
-        taking: { _ in },
-        then: { report, _, arguments in
-            try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
-        }
-    )
+extension KeysCommand: Questions {
+    static let questions: [Question<NoOptions>] = [
+        Question(
+            ControlAPI.listKeys,
+            "list",
+            "List the keys of the database, without their secrets.",
+            examples: ["starwatch keys list", "starwatch keys list --json"],
+            text: KeysCommand.list
+        ),
+        Question(
+            ControlAPI.verifyKeys,
+            "verify",
+            "Open every encrypted value, and list those that do not open.",
+            about: "Ends with exit code 1 if a value was changed or moved.",
+            examples: ["starwatch keys verify", "starwatch keys verify --json"],
+            taking: { _ in },
+            then: { report, _, arguments in
+                try arguments.print(report, isGood: report.failed == 0, KeysCommand.verification)
+            }
+        ),
+    ]
 }
 
 /// The keys that sign tokens.
@@ -240,7 +232,7 @@ extension KeysCommand {
             ],
             taking: { SigningKeyImport(content: try SigningKeyFile.read($0.file), kid: $0.kid) },
             then: { report, key, arguments in
-                try arguments.print(report) { KeysText.imported($0, from: key.file) }
+                try arguments.print(report) { KeysCommand.imported($0, from: key.file) }
             }
         )
 

@@ -39,13 +39,13 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        _ = try PastTime.parse(since, now: Timestamp(seconds: 0))
+        _ = try OptionValue.time(since, now: Timestamp(seconds: 0))
         _ = try lowest()
     }
 
     func run() async throws {
         var query = LogQuery()
-        query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
+        query.since = try OptionValue.time(since, now: SystemClock().now)?.iso8601
         query.level = try lowest()
         query.run = run
         let found = try await arguments.ask(ControlAPI.listLogs, query)

@@ -37,7 +37,11 @@ struct MetricsCommand: AsyncParsableCommand {
             } else if format.json {
                 text = try MetricCatalogue.json(for: options)
             } else {
-                text = try MetricCatalogue.text(for: options)
+                let (titles, rows) = try MetricCatalogue.table(for: options)
+                let count = try MetricCatalogue.seriesCount(for: options)
+                text =
+                    TextTable(titles: titles, states: [], rows: rows).text
+                    + "\n\n\(count) series with this configuration\n"
             }
             print(text, terminator: text.hasSuffix("\n") ? "" : "\n")
         }
@@ -46,7 +50,7 @@ struct MetricsCommand: AsyncParsableCommand {
             do throws(CommandError) {
                 return try arguments.access.configuration(secrets: false).options
             } catch .noConfiguration {
-                return ConfigurationReader.defaults
+                return ConfigurationTable.defaults
             }
         }
     }

@@ -14,7 +14,7 @@ struct NextRunsCommand: AsyncParsableCommand {
         examples: ["starwatch next-runs starred_projects", "starwatch next-runs starred_projects --count 5 --json"]
     )
 
-    @Argument(help: "The name of a poll or a digest.", completion: NameCompletion.pollsAndDigests)
+    @Argument(help: "The name of a poll or a digest.", completion: .pollsAndDigests)
     var name: String
 
     @Option(help: "The number of runs.")

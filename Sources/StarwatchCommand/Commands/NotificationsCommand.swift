@@ -23,7 +23,7 @@ struct NotificationsCommand: AsyncParsableCommand {
                 "starwatch notifications list --change 17",
             ],
             taking: \.query,
-            then: { listing, _, arguments in try arguments.print(listing.notifications, NotificationText.list) }
+            then: { listing, _, arguments in try arguments.print(listing.notifications, NotificationsCommand.list) }
         )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
@@ -51,7 +51,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             "Show a notification with its changes, deliveries and actions.",
             examples: ["starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"],
             taking: \.id,
-            text: NotificationText.details
+            text: NotificationsCommand.details
         )
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -71,7 +71,10 @@ struct NotificationsCommand: AsyncParsableCommand {
                 examples: ["starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"]
             )
         ) { act, arguments in
-            try arguments.print(await arguments.ask(ControlAPI.actOnNotification, act.choice()), NotificationText.line)
+            try arguments.print(
+                await arguments.ask(ControlAPI.actOnNotification, act.choice()),
+                NotificationsCommand.line
+            )
         }
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -89,7 +92,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 }
 
 /// Notifications for a person.
-enum NotificationText {
+extension NotificationsCommand {
     static func list(_ notifications: [NotificationEntry]) -> String {
         guard !notifications.isEmpty else { return "No notifications." }
         return TextTable(
@@ -123,7 +126,7 @@ enum NotificationText {
             pairs.append(("Change", facts.joined(separator: ", ")))
         }
         for delivery in notification.deliveries ?? [] {
-            pairs.append(("Sink \(delivery.sink)", OutboxText.delivery(delivery)))
+            pairs.append(("Sink \(delivery.sink)", OutboxCommand.delivery(delivery)))
         }
         return TextTable.pairs(pairs)
     }

@@ -26,7 +26,7 @@ struct OutboxCommand: AsyncParsableCommand {
             ],
             taking: \.query,
             then: { listing, list, arguments in
-                try arguments.print(listing.entries, OutboxText.list)
+                try arguments.print(listing.entries, OutboxCommand.list)
                 list.part.note("rows", ids: listing.entries.map(\.id))
             }
         )
@@ -59,7 +59,7 @@ struct OutboxCommand: AsyncParsableCommand {
             "Show a row with the result of every sink.",
             examples: ["starwatch outbox show 17"],
             taking: \.id,
-            text: OutboxText.details
+            text: OutboxCommand.details
         )
 
         @Argument(help: "The row's id, as list shows it.")
@@ -93,7 +93,6 @@ struct OutboxCommand: AsyncParsableCommand {
 }
 
 extension OutboxCommand: OneQuestion {
-    typealias Options = RowArguments
     static let question = Question<RowArguments>(
         ControlAPI.retryOutbox,
         "retry",
@@ -111,7 +110,7 @@ extension OutboxCommand: OneQuestion {
 
 /// Options that select a part of a list, newest first.
 struct ListArguments: ParsableArguments {
-    @Option(help: "Only entries of this poll.", completion: NameCompletion.polls)
+    @Option(help: "Only entries of this poll.", completion: .polls)
     var poll: String?
 
     @Option(help: "Only entries with smaller ids, as the note of the previous list says.")
@@ -124,7 +123,7 @@ struct ListArguments: ParsableArguments {
 
     /// Tells on standard error whether there can be more.
     func note(_ what: String, ids: [Int64]) {
-        guard let note = OutboxText.limitNote(what, ids: ids, limit: limit) else { return }
+        guard let note = OutboxCommand.limitNote(what, ids: ids, limit: limit) else { return }
         StandardError.say(note)
     }
 }
@@ -137,7 +136,7 @@ struct RowArguments: ParsableArguments {
     @Flag(help: "All of them.")
     var all = false
 
-    @Option(help: "With --all: only the rows of this poll.", completion: NameCompletion.polls)
+    @Option(help: "With --all: only the rows of this poll.", completion: .polls)
     var poll: String?
 
     var selection: RowSelection { all ? RowSelection(allOf: poll) : RowSelection(ids: ids) }

@@ -16,11 +16,11 @@ struct PollArguments: ParsableArguments, OneQuestion {
         taking: { PollRun($0.name, unlessWithin: try $0.recent()) },
         then: { report, _, arguments in
             let isGood = !["failed", "cancelled"].contains(report.outcome)
-            try arguments.print(report, isGood: isGood, PollReportText.line)
+            try arguments.print(report, isGood: isGood, PollArguments.line)
         }
     )
 
-    @Argument(help: "The poll's name.", completion: NameCompletion.polls)
+    @Argument(help: "The poll's name.", completion: .polls)
     var name: String
 
     @Option(

@@ -23,7 +23,7 @@ struct QuarantineCommand: AsyncParsableCommand {
             examples: ["starwatch quarantine list", "starwatch quarantine list --poll starred_projects --json"],
             taking: \.query,
             then: { listing, list, arguments in
-                try arguments.print(listing.entries, QuarantineText.list)
+                try arguments.print(listing.entries, QuarantineCommand.list)
                 list.part.note("items", ids: listing.entries.map(\.id))
             }
         )
@@ -39,7 +39,6 @@ struct QuarantineCommand: AsyncParsableCommand {
 }
 
 extension QuarantineCommand: OneQuestion {
-    typealias Options = RowArguments
     static let question = Question<RowArguments>(
         ControlAPI.discardQuarantine,
         "discard",
@@ -53,7 +52,7 @@ extension QuarantineCommand: OneQuestion {
 }
 
 /// Invalid items of the server for a person.
-enum QuarantineText {
+extension QuarantineCommand {
     static func list(_ items: [QuarantineEntry]) -> String {
         guard !items.isEmpty else { return "No items." }
         return TextTable(

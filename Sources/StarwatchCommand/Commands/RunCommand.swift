@@ -27,7 +27,7 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         // A closed output must not end the process.
         signal(SIGPIPE, SIG_IGN)
-        Allocator.returnLargeBlocks()
+        ProcessMemory.returnLargeBlocks()
         ProcessMemory.hide()
         OpenFiles.raise(to: 4096)
         guard OpenFiles.limit >= OpenFiles.least else {
@@ -50,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
         // Once for the process: the metrics of dependencies survive a reload, which makes a new agent.
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
-        async let _ = StartupPages.release(after: .seconds(5))
+        async let _ = ProcessMemory.releaseStartupPages(after: .seconds(5))
         let (notes, path) = (access.notes, access.loader.absolute(configuration.file))
         defer { notes.remove(path) }
         let runs = AgentRuns(access: access, dependencies: dependencies, supervisor: supervisor, stop: stop) {
@@ -123,81 +123,47 @@ extension AgentAccess {
     }
 }
 
-/// The process's memory, in which keys and names are in clear form.
-enum ProcessMemory {
-    /// `PR_GET_DUMPABLE` and `PR_SET_DUMPABLE`, whose header Swift does not import.
-    private static let (get, set) = (CInt(3), CInt(4))
-
-    /// Denies other processes of the same user to read the memory, and the kernel to write it into a file of a crash.
-    ///
-    /// A debugger or profiler of that user can no longer attach; root's can.
-    static func hide() { call(set, 0) }
-
-    /// Whether ``hide()`` has taken effect.
-    static var isHidden: Bool { call(get, 0) == 0 }
-
-    @discardableResult private static func call(_ operation: CInt, _ value: CUnsignedLong) -> CInt {
-        // Swift imports no variadic function.
-        guard let symbol = dlsym(nil, "prctl") else { return -1 }
-        typealias Control = @convention(c) (CInt, CUnsignedLong, CUnsignedLong, CUnsignedLong, CUnsignedLong) -> CInt
-        return unsafeBitCast(symbol, to: Control.self)(operation, value, 0, 0, 0)
-    }
-}
-
 /// A handler of SIGTERM and SIGINT for the whole life of the process.
 ///
 /// An agent handles them while it runs. This handler also works between the two runs of a reload and while an agent
 /// stops, and ends the process if something hangs that cannot be cancelled, such as a write to a dead disk.
-struct StopSignals {
-    private let sources: [any DispatchSourceSignal]
-    private let request = StopRequest()
+final class StopSignals: Sendable {
+    /// The time beyond its limit that an agent has for closing files and connections.
+    private static let grace = Duration.seconds(5)
+
+    private let queue = DispatchQueue(label: "starwatch.stop", qos: .userInitiated)
+    private let sources = Mutex<[any DispatchSourceSignal]>([])
+    private let state = Mutex<(isAsked: Bool, agent: Agent?, limit: Duration)>((false, nil, .seconds(30)))
 
     init() {
-        sources = [SIGTERM, SIGINT].map { [request] number in
-            let source = DispatchSource.makeSignalSource(signal: number, queue: request.queue)
-            source.setEventHandler { request.make() }
-            source.activate()
-            return source
+        sources.withLock { sources in
+            sources = [SIGTERM, SIGINT].map { number in
+                let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+                source.setEventHandler { self.stop() }
+                source.activate()
+                return source
+            }
         }
     }
 
     /// Whether a signal has arrived.
-    var isAsked: Bool { request.isMade }
+    var isAsked: Bool { state.withLock(\.isAsked) }
 
     /// Stops `agent` when a signal arrives, or now if one has arrived.
     ///
     /// - Parameter limit: The time limit for stopping.
-    func hand(to agent: Agent, within limit: Duration) { request.hand(to: agent, within: limit) }
-}
-
-/// A request to end the process, and the agent to stop.
-private final class StopRequest: Sendable {
-    private struct State {
-        var isMade = false
-        var agent: Agent?
-        var limit = Duration.seconds(30)
-    }
-
-    /// The time beyond its limit that an agent has for closing files and connections.
-    private static let grace = Duration.seconds(5)
-
-    let queue = DispatchQueue(label: "starwatch.stop", qos: .userInitiated)
-    private let state = Mutex(State())
-
-    var isMade: Bool { state.withLock(\.isMade) }
-
     func hand(to agent: Agent, within limit: Duration) {
-        let isMade = state.withLock { state in
+        let isAsked = state.withLock { state in
             (state.agent, state.limit) = (agent, limit)
-            return state.isMade
+            return state.isAsked
         }
-        if isMade { agent.stop() }
+        if isAsked { agent.stop() }
     }
 
-    func make() {
+    private func stop() {
         let (agent, limit, isFirst) = state.withLock { state in
-            defer { state.isMade = true }
-            return (state.agent, state.limit, !state.isMade)
+            defer { state.isAsked = true }
+            return (state.agent, state.limit, !state.isAsked)
         }
         agent?.stop()
         guard isFirst else { return }

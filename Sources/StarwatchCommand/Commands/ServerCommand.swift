@@ -10,7 +10,6 @@ struct ServerCommand: AsyncParsableCommand {
 }
 
 extension ServerCommand: OneQuestion {
-    typealias Options = NoOptions
     static let question = Question<NoOptions>(
         ControlAPI.clearServerWait,
         "clear-wait",

@@ -108,6 +108,31 @@ enum OptionValue {
     static func check(limit: Int, upTo most: Int) throws {
         if !(1...most).contains(limit) { throw ValidationError("--limit must be between 1 and \(most)") }
     }
+
+    /// A time in the past, as a person writes it.
+    ///
+    /// - Returns: `nil` for no text.
+    /// - Throws: A usage error for a text that is none.
+    static func time(_ text: String?, now: Timestamp) throws -> Timestamp? {
+        guard let text else { return nil }
+        if let time = Timestamp(iso8601: text) { return time }
+        if let period = try? DurationText.parse(text) { return now - period }
+        if let time = clock(text, before: now) { return time }
+        throw ValidationError(
+            "--since must be a time such as 2026-01-01T12:00:00Z or 02:00 in UTC, or a period such as 2h"
+        )
+    }
+
+    /// The last time at which a clock in UTC showed `HH:MM`.
+    private static func clock(_ text: String, before now: Timestamp) -> Timestamp? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.count == 2 }), let hour = Int64(parts[0]),
+            let minute = Int64(parts[1]), (0...23).contains(hour), (0...59).contains(minute)
+        else { return nil }
+        let day: Int64 = 86_400_000
+        let time = now.milliseconds / day * day + (hour * 60 + minute) * 60_000
+        return Timestamp(milliseconds: time > now.milliseconds ? time - day : time)
+    }
 }
 
 extension RawRepresentable where Self: CaseIterable, RawValue == String {
@@ -124,11 +149,11 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
 
 /// The completion of names that the configuration contains. A shell runs the program for it, which reads the usual file or
 /// that of `--config`.
-enum NameCompletion {
-    static let polls = CompletionKind.custom { words, _, _ in options(words)?.polls.map(\.name.rawValue) ?? [] }
-    static let sinks = CompletionKind.custom { words, _, _ in options(words)?.delivery.sinks.map(\.name) ?? [] }
-    static let digests = CompletionKind.custom { words, _, _ in options(words)?.digests.map(\.name.rawValue) ?? [] }
-    static let pollsAndDigests = CompletionKind.custom { words, _, _ in
+extension CompletionKind {
+    static let polls = custom { words, _, _ in options(words)?.polls.map(\.name.rawValue) ?? [] }
+    static let sinks = custom { words, _, _ in options(words)?.delivery.sinks.map(\.name) ?? [] }
+    static let digests = custom { words, _, _ in options(words)?.digests.map(\.name.rawValue) ?? [] }
+    static let pollsAndDigests = custom { words, _, _ in
         (options(words)?.polls.map(\.name.rawValue) ?? []) + (options(words)?.digests.map(\.name.rawValue) ?? [])
     }
 

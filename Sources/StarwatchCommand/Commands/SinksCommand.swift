@@ -29,7 +29,7 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let report = try await test()
-            try arguments.print(report, isGood: report.result == .ok, SinkTestText.text)
+            try arguments.print(report, isGood: report.result == .ok, SinksCommand.text)
         }
 
         private func test() async throws -> SinkTestReport {
@@ -55,7 +55,6 @@ struct SinksCommand: AsyncParsableCommand {
 }
 
 extension SinksCommand: OneQuestion {
-    typealias Options = SinkArgument
     static let question = Question<SinkArgument>(
         configuration: CommandConfiguration(
             "clear-wait",
@@ -76,6 +75,6 @@ extension SinksCommand: OneQuestion {
 
 /// The name of a sink.
 struct SinkArgument: ParsableArguments {
-    @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
+    @Argument(help: "The sink's name in the configuration.", completion: .sinks)
     var name: String
 }

@@ -24,7 +24,7 @@ struct StarsCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard archived else { return try StarsCommand.show(await arguments.ask(ControlAPI.listStars), arguments) }
-            try arguments.print(try await arguments.ask(ControlAPI.listArchivedStars).archived, StarsText.archive)
+            try arguments.print(try await arguments.ask(ControlAPI.listArchivedStars).archived, StarsCommand.archive)
         }
     }
 
@@ -114,7 +114,7 @@ struct PlanArguments: ParsableArguments, Questions {
 }
 
 /// Stars as text for a person.
-enum StarsText {
+extension StarsCommand {
     static func archive(_ archive: [ArchivedStarsReport]) -> String {
         guard !archive.isEmpty else { return "No stars are archived." }
         return archive.map { entry in

@@ -45,7 +45,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
         }
         let status = try await agent.perform(ControlAPI.status)
-        try arguments.print(status, isGood: status.status == .healthy) { String(StatusText.page($0).dropLast()) }
+        try arguments.print(status, isGood: status.status == .healthy) { String(StatusCommand.page($0).dropLast()) }
     }
 }
 
@@ -72,7 +72,7 @@ struct StatusWatch {
             guard let line = try? status.map(JSONEncoder.stable().encode) else { return }
             return write(JSONOutput.printable(String(decoding: line, as: UTF8.self)) + "\n")
         }
-        let page = status.map(StatusText.page) ?? "No agent answers.\n"
+        let page = status.map(StatusCommand.page) ?? "No agent answers.\n"
         write(clears ? Self.clear + page : page + "\n")
     }
 }

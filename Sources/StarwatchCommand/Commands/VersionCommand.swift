@@ -18,7 +18,7 @@ struct VersionCommand: ParsableCommand {
     @OptionGroup var format: FormatArguments
 
     func run() throws {
-        try format.print(VersionReport(rules: RulesFinding.version, withParts: verbose), Self.text)
+        try format.print(VersionReport(rules: Finding.rulesVersion, withParts: verbose), Self.text)
     }
 
     static func text(_ report: VersionReport) -> String {

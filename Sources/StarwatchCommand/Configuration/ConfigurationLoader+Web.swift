@@ -23,7 +23,7 @@ extension ConfigurationLoader {
         let field = SettingsField("", in: "", line: nil, node: root, journal: journal)
         var configuration = WebConfiguration()
         if root?.mapping != nil || field.isNull {
-            WebConfigurationTable.settings.readAll(&configuration, from: field)
+            WebConfiguration.settings.readAll(&configuration, from: field)
         } else {
             journal.report("must have settings as \"section:\" with \"key: value\" lines below.", at: "", line: 1)
         }

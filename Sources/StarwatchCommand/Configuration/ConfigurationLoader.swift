@@ -64,7 +64,7 @@ struct ConfigurationLoader: Sendable {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw failure(file, "cannot be read by this user; \(FileResolver.readAdvice).")
         }
-        guard data.count <= YAMLDocument.maximumBytes else {
+        guard data.count <= Self.maximumBytes else {
             throw failure(file, "is larger than 1MiB; a configuration is a few kilobytes.")
         }
         guard let text = String(data: data, encoding: .utf8) else {
@@ -92,7 +92,7 @@ struct ConfigurationLoader: Sendable {
 
     /// The root of a file's text; `nil` for an empty one.
     func document(_ text: String, of file: String) throws(ConfigurationFailure) -> Node? {
-        do throws(ConfigurationProblem) { return try YAMLDocument.parse(text) } catch {
+        do throws(ConfigurationProblem) { return try Self.parse(text) } catch {
             throw ConfigurationFailure(file: file, problems: [error])
         }
     }
@@ -105,7 +105,7 @@ struct ConfigurationLoader: Sendable {
         var files = files(in: directory)
         files.loader.reserved.append(files.path(URL(fileURLWithPath: file).lastPathComponent))
         let journal = ConfigurationJournal(files: files)
-        let options = ConfigurationReader.read(root, into: journal)
+        let options = ConfigurationTable.read(root, into: journal)
         let loaded = LoadedConfiguration(
             options: options,
             origins: journal.origins,
@@ -126,9 +126,9 @@ struct ConfigurationLoader: Sendable {
 }
 
 /// The YAML parser, which turns each error into a problem with its line.
-enum YAMLDocument {
+extension ConfigurationLoader {
     /// The size of the largest accepted file; a configuration is a few kilobytes.
-    static let maximumBytes = 1_048_576
+    private static let maximumBytes = 1_048_576
 
     /// The root node; `nil` for a document without one.
     static func parse(_ text: String) throws(ConfigurationProblem) -> Node? {

@@ -60,13 +60,13 @@ struct ConfigurationPrinter {
 
     /// The output of `starwatch config default`: every setting with its default and a comment.
     static var defaults: String {
-        let printer = ConfigurationPrinter(isDefault: true, origins: [:]).writing(ConfigurationReader.defaults)
+        let printer = ConfigurationPrinter(isDefault: true, origins: [:]).writing(ConfigurationTable.defaults)
         return header + printer.text(width: 31)
     }
 
     /// The rows of the reference, in the order of the file.
     static var reference: [ConfigurationReference.Row] {
-        ConfigurationPrinter(isDefault: true, isReference: true, origins: [:]).writing(ConfigurationReader.defaults)
+        ConfigurationPrinter(isDefault: true, isReference: true, origins: [:]).writing(ConfigurationTable.defaults)
             .rows
     }
 

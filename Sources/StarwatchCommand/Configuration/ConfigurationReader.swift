@@ -3,7 +3,7 @@ import StarwatchCore
 import Yams
 
 /// The reading of a file by ``ConfigurationTable``.
-enum ConfigurationReader {
+extension ConfigurationTable {
     /// The options of an empty file, with relative paths.
     static var defaults: AgentOptions {
         var options = AgentOptions()

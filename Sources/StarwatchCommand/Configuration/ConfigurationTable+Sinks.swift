@@ -58,7 +58,7 @@ extension ConfigurationTable {
         let needed = "needs a kind: one of \(kinds.joined(separator: ", "))."
         return [
             Entry("name", \.name, as: .text(ValueRules.name).needed("needs a name.")),
-            Entry("kind", \.word, as: Choice.rule(of: kinds).needed(needed)),
+            Entry("kind", \.word, as: Rule.word(of: kinds).needed(needed)),
         ]
     }
 
@@ -67,7 +67,7 @@ extension ConfigurationTable {
         [
             Entry("required", \.isRequired, as: .flag, "false: changes do not wait for this sink"),
             Entry("give_up_after", \.giveUpAfter, as: .duration(.seconds(1)), "outage after which it is a dead letter"),
-        ] + HourRules.settings
+        ] + hours
     }
 
     private static var sinks: Entry<DeliveryOptions> {
@@ -130,7 +130,7 @@ extension ConfigurationTable {
         for setting in settings { setting.read(&options, section) }
         check(options, section)
         checkProxyLogin(section)
-        HourRules.check(section)
+        checkHours(section)
         if others.contains(where: { $0.name == options.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }
@@ -159,7 +159,7 @@ extension ConfigurationTable {
         for (key, message) in kind.mistakes(in: sink, has: section.has, isForMany: section.journal.servesMany) {
             section.report(message, at: key)
         }
-        if !section.has("format") { BodyFile.check(sink, at: section.field("body_file")) }
+        if !section.has("format") { Rule.checkBody(of: sink, at: section.field("body_file")) }
     }
 
     private static func write(

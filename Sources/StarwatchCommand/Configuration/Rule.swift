@@ -188,25 +188,27 @@ extension Rule where Value: CaseIterable & RawRepresentable<String> {
     ///   - aliases: Other words for a choice.
     static func choice(isLong: Bool = false, aliases: [String: String] = [:]) -> Rule {
         let words = Value.allCases.map(\.rawValue)
-        return Choice.rule(of: words, isLong: isLong, \.rawValue) { Value(rawValue: aliases[$0] ?? $0) }
+        return among(words, isLong: isLong, \.rawValue) { Value(rawValue: aliases[$0] ?? $0) }
     }
 }
 
-/// The rules of a choice among words.
-enum Choice {
+extension Rule<String> {
     /// - Parameter words: The choices, which the reference alone lists.
-    static func rule(of words: [String]) -> Rule<String> {
-        rule(of: words, isLong: true, \.self) { words.contains($0) ? $0 : nil }
+    static func word(of words: [String]) -> Rule {
+        among(words, isLong: true, \.self) { words.contains($0) ? $0 : nil }
     }
+}
 
-    fileprivate static func rule<Value>(
-        of words: [String],
+extension Rule {
+    /// A choice among words.
+    fileprivate static func among(
+        _ words: [String],
         isLong: Bool,
         _ print: @escaping (Value) -> String,
         _ make: @escaping (String) -> Value?
-    ) -> Rule<Value> {
+    ) -> Rule {
         let all = words.joined(separator: ", ")
-        var rule = Rule<Value>.scalar("one of \(all)", print) { text, field in
+        var rule = scalar("one of \(all)", print) { text, field in
             make(text) ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
         }
         rule.choices = (words.joined(separator: " | "), isLong)

@@ -114,7 +114,7 @@ struct SettingsField {
         for field in fields where !known.contains(field.key) {
             field.report(
                 reason(field.key)
-                    ?? UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections)
+                    ?? Self.problem(ofUnknown: field.key, among: known, isItem: isFarFromSections)
             )
         }
     }

@@ -1,5 +1,5 @@
-/// The sentence about a setting that a section does not have.
-enum UnknownSetting {
+// The sentence about a setting that a section does not have.
+extension SettingsField {
     /// Words for a secret that people write where the name of its file belongs.
     private static let secrets: Set = [
         "token", "tokens", "secret", "password", "passphrase", "key", "private_key", "api_key", "jwt", "signing_key",
@@ -25,7 +25,7 @@ enum UnknownSetting {
     ]
 
     /// - Parameter known: The section's settings.
-    static func problem(of key: String, among known: [String], isItem: Bool) -> String {
+    static func problem(ofUnknown key: String, among known: [String], isItem: Bool) -> String {
         if let file = file(for: key, among: known) {
             return
                 "is a secret, which never belongs here; write it into a file of its own, and name that: \(file): FILE."

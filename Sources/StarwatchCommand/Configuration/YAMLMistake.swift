@@ -230,7 +230,7 @@ struct YAMLMistake: Hashable {
 
     /// A secret that is no value of YAML.
     private static func secret(_ key: Substring, at index: Int) -> YAMLMistake? {
-        guard UnknownSetting.isSecret(String(key)) else { return nil }
+        guard SettingsField.isSecret(String(key)) else { return nil }
         let message = "has a secret, which never belongs here; write it into a file of its own, and name that file."
         return YAMLMistake(line: index + 1, message: message)
     }

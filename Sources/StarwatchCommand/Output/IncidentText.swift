@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 /// An incident and the journal for a person.
-enum IncidentText {
+extension IncidentCommand {
     static func page(_ report: IncidentReport) -> String {
         [TextTable.pairs(head(report)), entries(report)].joined(separator: "\n\n")
     }

@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 /// The keys of the database as text for a person.
-enum KeysText {
+extension KeysCommand {
     static func list(_ report: KeysReport) -> String {
         guard let master = report.masterKey else { return "The database is not encrypted." }
         let keys = TextTable(

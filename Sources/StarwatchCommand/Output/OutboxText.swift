@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 /// Outbox rows for a person.
-enum OutboxText {
+extension OutboxCommand {
     static func list(_ rows: [OutboxEntry]) -> String {
         guard !rows.isEmpty else { return "No rows." }
         // An agent of one identity has no accounts to name.
@@ -60,7 +60,7 @@ enum OutboxText {
 }
 
 /// The outcome of a poll for a person.
-enum PollReportText {
+extension PollArguments {
     static func line(_ report: PollReport) -> String {
         var text = TerminalText.printable("\(report.poll): \(report.outcome)")
         if let reason = report.reason { text += TerminalText.printable(" (\(reason))") }
@@ -80,7 +80,7 @@ enum PollReportText {
 }
 
 /// The active identity for its owner.
-enum IdentityText {
+extension IdentityCommand {
     static func details(_ report: IdentityReport) -> String {
         var pairs = [
             ("DID", report.did ?? "none: signed out"), ("In logs", report.pseudonym ?? "-"),
@@ -112,7 +112,7 @@ enum IdentityText {
 }
 
 /// The result of test notifications for a person.
-enum SinkTestText {
+extension SinksCommand {
     /// The whole result in a line, and a line for each notification.
     static func text(_ report: SinkTestReport) -> String {
         ([line(report)] + report.messages.map { line($0, in: report) }).joined(separator: "\n")

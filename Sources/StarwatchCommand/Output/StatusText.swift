@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 /// The agent's status as text for a person.
-enum StatusText {
+extension StatusCommand {
     static func page(_ status: AgentStatus) -> String {
         let now = Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0)
         return [
@@ -34,7 +34,7 @@ enum StatusText {
 
     private static func accounts(_ accounts: AgentStatus.Accounts, _ now: Timestamp) -> String {
         let waiting =
-            accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(RelativeTime.text($0, now: now))" }
+            accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(age(of: $0, now))" }
             ?? ", none due"
         let numbers = "\(accounts.active) active, \(accounts.paused) paused"
         guard accounts.active > 0 else { return numbers }
@@ -58,7 +58,7 @@ enum StatusText {
     private static func problems(_ status: AgentStatus, _ now: Timestamp) -> TextTable? {
         // An older agent lists words only.
         let rows =
-            status.shownProblems?.map { [$0.title, RelativeTime.text($0.since, now: now), $0.command ?? "-"] }
+            status.shownProblems?.map { [$0.title, age(of: $0.since, now), $0.command ?? "-"] }
             ?? status.reasons.map { [$0, "-", "-"] }
         return rows.isEmpty ? nil : TextTable(titles: ["PROBLEM", "SINCE", "NEXT COMMAND"], rows: rows)
     }
@@ -69,9 +69,9 @@ enum StatusText {
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
                     name, status.state(of: name, poll).words,
-                    RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
-                    RelativeTime.text(poll.lastNew, now: now), behind(poll, status),
-                    RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
+                    age(of: poll.lastSuccess, now, never: "never"), outcome(poll),
+                    age(of: poll.lastNew, now), behind(poll, status),
+                    age(of: poll.nextRun, now), poll.watermarkTime ?? "-",
                 ]
             }
         )
@@ -113,9 +113,9 @@ enum StatusText {
             titles: ["DIGEST", "LAST", "RESULT", "WHY", "NEXT", "ZONE"],
             rows: status.digests.sorted { $0.key < $1.key }.map { name, digest in
                 [
-                    name, RelativeTime.text(digest.lastRun, now: now, never: status.accounts == nil ? "never" : "-"),
+                    name, age(of: digest.lastRun, now, never: status.accounts == nil ? "never" : "-"),
                     digest.lastStatus?.rawValue ?? "-", digest.lastErrorCode?.rawValue ?? "-",
-                    RelativeTime.text(digest.nextRun, now: now), digest.timezone,
+                    age(of: digest.nextRun, now), digest.timezone,
                 ]
             }
         )
@@ -128,7 +128,7 @@ enum StatusText {
             let count = wait.notifications == 1 ? "1 notification waits" : "\(wait.notifications) notifications wait"
             let isDue = Timestamp(iso8601: wait.since).map { $0 <= now } ?? true
             let lasting = isDue ? " for \(duration(since: wait.since, now))" : ""
-            let next = RelativeTime.text(wait.nextAttempt, now: now)
+            let next = age(of: wait.nextAttempt, now)
             let notices = wait.notifications == 1 ? "a notice" : "notices"
             let held =
                 wait.held.map { "; its hours hold \($0 == 0 ? notices : $0.counted("change"))" }
@@ -148,8 +148,8 @@ enum StatusText {
             ("Last 24 h", (counts + ["\(day.failed) failed"]).joined(separator: ", ")),
             (
                 "Oldest",
-                "pending \(RelativeTime.text(outbox.oldestPending, now: now, never: "none")), "
-                    + "due \(RelativeTime.text(outbox.oldestDue, now: now, never: "none"))"
+                "pending \(age(of: outbox.oldestPending, now, never: "none")), "
+                    + "due \(age(of: outbox.oldestDue, now, never: "none"))"
             ),
             ("Backpressure", outbox.backpressure ? "on: polling pauses until rows are delivered" : "off"),
             ("Quarantined", outbox.quarantined == 0 ? "none" : "\(outbox.quarantined) invalid items of the server"),
@@ -162,7 +162,7 @@ enum StatusText {
             titles: ["SINK", "CIRCUIT", "LAST SUCCESS", "WAITING", "LAST FAILURE"],
             rows: outbox.sinks.sorted { $0.key < $1.key }.map { name, circuit in
                 [
-                    name, circuit, RelativeTime.text(outbox.sinkLastSuccess?[name], now: now),
+                    name, circuit, age(of: outbox.sinkLastSuccess?[name], now),
                     outbox.waiting?[name]?.changes.map { $0.counted("change") } ?? "-",
                     phrase(outbox.sinkReasons[name]) ?? "-",
                 ]
@@ -174,11 +174,11 @@ enum StatusText {
         let server = status.server
         var way = "dialect \(server.dialect?.rawValue ?? "unknown yet"), circuit \(server.circuit)"
         if server.throttledUntil != nil {
-            way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
+            way += ", throttled, next request \(age(of: server.throttledUntil, now))"
         }
         return [
             ("Server", way), ("Requests", requests(server)), ("Clock", clock(status.clock, now)),
-            ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
+            ("Scraped", age(of: status.lastScrape, now, never: "never since the start")),
         ] + (token(server, now).map { [("Token", $0)] } ?? [])
             + (status.memory.map { [("Memory", memory($0))] } ?? [])
             + (status.storage.map { [("Database", database($0))] } ?? [])
@@ -193,13 +193,13 @@ enum StatusText {
     private static func certificates(_ status: AgentStatus, _ now: Timestamp) -> String? {
         let parts = (status.certificates ?? [:]).sorted { $0.value < $1.value }.map { name, expiry in
             let isOver = Timestamp(iso8601: expiry).map { $0 <= now } ?? false
-            return "\(name) \(isOver ? "expired" : "expires") \(RelativeTime.text(expiry, now: now))"
+            return "\(name) \(isOver ? "expired" : "expires") \(age(of: expiry, now))"
         }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {
-        canary.lastArrival.map { "the last one to arrive was sent \(RelativeTime.text($0, now: now))" }
+        canary.lastArrival.map { "the last one to arrive was sent \(age(of: $0, now))" }
             ?? "none has arrived yet"
     }
 
@@ -210,8 +210,8 @@ enum StatusText {
     /// The expiry of the token and the age of its key; `nil` if neither is known.
     private static func token(_ server: AgentStatus.Server, _ now: Timestamp) -> String? {
         let parts = [
-            server.tokenExpires.map { "expires \(RelativeTime.text($0, now: now))" },
-            server.keyCreated.map { "key created \(RelativeTime.text($0, now: now))" },
+            server.tokenExpires.map { "expires \(age(of: $0, now))" },
+            server.keyCreated.map { "key created \(age(of: $0, now))" },
         ].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
@@ -237,8 +237,8 @@ enum StatusText {
     private static func restarts(_ restarts: AgentStatus.Restarts, _ now: Timestamp) -> String? {
         guard restarts.lastDay > 0 else { return nil }
         let cause = restarts.lastCause.map { RunEndCause(rawValue: $0)?.phrase ?? $0 } ?? "ended"
-        let time = RelativeTime.text(restarts.lastAt, now: now)
-        let start = restarts.lastAfter.map { "between \(RelativeTime.text($0, now: now)) and " } ?? ""
+        let time = age(of: restarts.lastAt, now)
+        let start = restarts.lastAfter.map { "between \(age(of: $0, now)) and " } ?? ""
         return "\(restarts.lastDay) in 24 h that nobody asked for; the last \(start)\(time): it \(cause)"
     }
 
@@ -253,7 +253,7 @@ enum StatusText {
         let direction = skew < 0 ? "behind ours" : "ahead of ours"
         var text = "the server's is \(thousandths(abs(skew))) s \(direction)"
         if let uncertainty = clock.uncertaintySeconds { text += " ± \(thousandths(uncertainty)) s" }
-        return text + ", compared \(RelativeTime.text(clock.lastSync, now: now, never: "at an unknown time"))"
+        return text + ", compared \(age(of: clock.lastSync, now, never: "at an unknown time"))"
     }
 
     /// Three decimals.
@@ -262,12 +262,11 @@ enum StatusText {
         let value = Int((seconds * 1000).rounded())
         return "\(value / 1000).\(String(value % 1000, width: 3))"
     }
-}
 
-/// A time relative to now: `12 s ago`, `in 3 min`.
-enum RelativeTime {
+    /// A time relative to now: `12 s ago`, `in 3 min`.
+    ///
     /// - Parameter text: An RFC 3339 time; `nil` or anything else gives `never`.
-    static func text(_ text: String?, now: Timestamp, never: String = "-") -> String {
+    static func age(of text: String?, _ now: Timestamp, never: String = "-") -> String {
         guard let text, let time = Timestamp(iso8601: text) else { return never }
         return AgeText.age((now - time).inSeconds)
     }

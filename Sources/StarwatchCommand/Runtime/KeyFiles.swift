@@ -66,7 +66,7 @@ enum KeyFiles {
         to path: String,
         _ use: ([UInt8]) async throws -> SigningKeyReport
     ) async throws -> SigningKeyReport {
-        let rotation = try SigningKeyFile.Rotation(to: path)
+        let rotation = try SigningKeyFile(to: path)
         let report: SigningKeyReport
         do {
             report = try await use(rotation.content)

@@ -32,9 +32,7 @@ struct SocketNotes: Sendable {
     }
 
     private static func name(of configuration: String) -> String {
-        // FNV-1a. Swift's own hash has another seed in every process.
-        let hash = configuration.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return String(hash, radix: 16) + ".socket"
+        String(configuration.utf8.stableHash, radix: 16) + ".socket"
     }
 
     private static func text(_ configuration: String, _ note: Note) -> String {

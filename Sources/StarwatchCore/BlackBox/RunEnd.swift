@@ -165,8 +165,8 @@ package struct ControlGroup: Sendable, Hashable {
     }
 }
 
-/// Finds out how runs ended.
-package enum RunEndDecision {
+/// The decision how runs ended.
+extension RunEnd {
     /// The event that ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent
     /// that does not run. It has the facts about the machine, with the run's last sign, and the time of the start, `nil` for a look.
     package typealias Next = (start: RunStart, at: Timestamp?)

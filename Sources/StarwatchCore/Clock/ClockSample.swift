@@ -97,7 +97,7 @@ public enum ServerClockReading: Sendable, Hashable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count),
             parts.allSatisfy({ part in
-                !part.isEmpty && part.utf8.allSatisfy { (48...57).contains($0) }
+                !part.isEmpty && part.utf8.allSatisfy(\.isDigit)
             }), let whole = Int64(parts[0]), whole < 100_000_000_000_000
         else { return nil }
         // 10¹¹ s is in the year 5138, and 10¹¹ ms is in 1973.

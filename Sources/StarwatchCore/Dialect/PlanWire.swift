@@ -167,7 +167,7 @@ enum StrictFormat {
         // The colons of an IPv6 address are inside of its brackets.
         if let colon = text.lastIndex(of: UInt8(ascii: ":")), !text[colon...].contains(UInt8(ascii: "]")) {
             let port = text[(colon + 1)...]
-            guard port.allSatisfy({ (48...57).contains($0) }),
+            guard port.allSatisfy(\.isDigit),
                 port.reduce(0, { min($0 * 10 + Int($1 - 48), 65536) }) <= 65535
             else { return false }
             host = text[..<colon]

@@ -1,12 +1,6 @@
 /// The server's answer to a request for many accounts: for the plans of all, or for everybody's claims. Each account takes the
 /// page that it would have got if it had asked alone: the bytes of its items, in the server's order, in the server's frame.
 package struct SharedAnswer: Sendable {
-    private struct Item {
-        let id: JWTID
-        let json: ArraySlice<UInt8>
-        let page: Int
-    }
-
     /// One account's page.
     package struct Part: Sendable, Hashable {
         /// The body that the server would have sent.
@@ -26,7 +20,7 @@ package struct SharedAnswer: Sendable {
     /// The exclusive lower end of the request.
     package let after: JWTID
     private let topics: Set<String>
-    private var items: [Item] = []
+    private var items: [(id: JWTID, json: ArraySlice<UInt8>, page: Int)] = []
     private var places: [String: [Int]] = [:]
     /// The number of the server's pages.
     package private(set) var pages = 0
@@ -61,7 +55,7 @@ package struct SharedAnswer: Sendable {
                 let topic = kind.isOfPlans ? item[.handleId]?.text : kind.rawValue, topics.contains(topic)
             else { return false }
             places[topic, default: []].append(items.count)
-            items.append(Item(id: id, json: body[source], page: pages))
+            items.append((id, body[source], pages))
         }
         // The last page has the frame of an end.
         frame = []

@@ -10,7 +10,7 @@ extension UInt8 {
 
 extension Sequence<UInt8> {
     /// The hash of the bytes by FNV-1a. Swift's own hash has another seed in every process.
-    var stableHash: UInt64 { reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
+    package var stableHash: UInt64 { reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
 }
 
 extension Sequence<String> {

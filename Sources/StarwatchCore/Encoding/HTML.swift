@@ -11,6 +11,9 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
+    /// A file of the program, such as its style sheet. Nothing else is trusted.
+    package init(trusted text: String) { self.text = text }
+
     /// A text in which commands and settings stand between backticks.
     ///
     /// - Parameter words: The form of the text between them.

@@ -68,28 +68,18 @@ package enum JSONTree: Sendable, Hashable {
     }
 }
 
-extension JSONTree: Codable {
-    /// The name of any member.
-    struct AnyKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
+/// A key of any name.
+package struct AnyKey: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
 
+    package init(_ text: String) { stringValue = text }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { nil }
+}
+
+extension JSONTree: Codable {
     package init(from decoder: any Decoder) throws {
-        if let object = try? decoder.container(keyedBy: AnyKey.self) {
-            var members: [String: JSONTree] = [:]
-            for key in object.allKeys { members[key.stringValue] = try object.decode(JSONTree.self, forKey: key) }
-            self = .object(members)
-            return
-        }
-        if var list = try? decoder.unkeyedContainer() {
-            var values: [JSONTree] = []
-            while !list.isAtEnd { values.append(try list.decode(JSONTree.self)) }
-            self = .list(values)
-            return
-        }
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
@@ -99,8 +89,12 @@ extension JSONTree: Codable {
             self = .flag(flag)
         } else if let number = try? value.decode(Int64.self) {
             self = .number(number)
+        } else if let decimal = try? value.decode(Double.self) {
+            self = .decimal(decimal)
+        } else if let members = try? value.decode([String: JSONTree].self) {
+            self = .object(members)
         } else {
-            self = .decimal(try value.decode(Double.self))
+            self = .list(try value.decode([JSONTree].self))
         }
     }
 

@@ -62,6 +62,11 @@ extension String {
 }
 
 extension String {
+    /// Whether it has 1 to 64 letters, digits, `.`, `_` and `-` of ASCII, and so needs no escape anywhere.
+    package var isPlainName: Bool {
+        (1...64).contains(utf8.count) && utf8.allSatisfy { $0.isAlphanumeric || "._-".utf8.contains($0) }
+    }
+
     /// The text without leading and trailing white space.
     package var trimmingSpaces: String {
         var part = self[...]

@@ -295,7 +295,7 @@ package enum HealthDecision {
 
     /// An agent that ends again and again and is started again works in between, so nothing else shows it.
     private static func restarts(_ ends: [RunEnd], now: Timestamp) -> [Problem] {
-        let ends = RunEndDecision.unasked(ends, within: HealthFacts.restartWindow, now: now)
+        let ends = RunEnd.unasked(ends, within: HealthFacts.restartWindow, now: now)
         guard ends.count >= HealthFacts.restartsOfTrouble, let last = ends.last else { return [] }
         // With one end less than the limit in the window, it is over.
         let decisive = ends[ends.count - HealthFacts.restartsOfTrouble]

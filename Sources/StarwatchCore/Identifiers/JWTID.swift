@@ -43,7 +43,7 @@ public struct JWTID: Sendable, Hashable, Codable {
         var text = rawValue
         let number = text.withUTF8 { bytes in
             bytes[..<10].reduce(Int64(0)) { number, byte in
-                kind == .ulid ? number << 5 | Int64(Crockford.value(of: byte) ?? 0) : number * 10 + Int64(byte - 48)
+                kind == .ulid ? number << 5 | Int64(Self.value(ofDigit: byte) ?? 0) : number * 10 + Int64(byte - 48)
             }
         }
         return kind == .ulid ? Timestamp(milliseconds: number) : Timestamp(seconds: number)
@@ -64,7 +64,7 @@ public struct JWTID: Sendable, Hashable, Codable {
             var rest = min(max(time.milliseconds, 0), (1 << 48) - 1)
             var bytes = [UInt8](repeating: UInt8(ascii: "0"), count: 26)
             for index in stride(from: 9, through: 0, by: -1) {
-                bytes[index] = Crockford.alphabet[Int(rest & 31)]
+                bytes[index] = alphabet[Int(rest & 31)]
                 rest >>= 5
             }
             return JWTID(unchecked: String(decoding: bytes, as: UTF8.self), kind: kind)
@@ -81,7 +81,7 @@ public struct JWTID: Sendable, Hashable, Codable {
             for index in 18..<26 where !isLowercaseHex(bytes[index]) { return nil }
             return .timestamped
         }
-        for byte in bytes where Crockford.value(of: byte) == nil { return nil }
+        for byte in bytes where value(ofDigit: byte) == nil { return nil }
         return .ulid
     }
 
@@ -91,10 +91,10 @@ public struct JWTID: Sendable, Hashable, Codable {
 }
 
 /// Crockford's base 32 in upper case, as in ULIDs.
-enum Crockford {
-    static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+extension JWTID {
+    private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    static func value(of byte: UInt8) -> Int? {
+    private static func value(ofDigit byte: UInt8) -> Int? {
         switch byte {
         case 48...57: Int(byte) - 48
         case 65...72: Int(byte) - 55

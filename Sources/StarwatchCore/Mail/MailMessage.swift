@@ -48,7 +48,7 @@ package struct MailMessage: Sendable, Hashable {
             Content-Transfer-Encoding: quoted-printable\r
             \r\n
             """
-        return Array(head.utf8) + QuotedPrintable.encode(text)
+        return Array(head.utf8) + quotedPrintable(text)
     }
 
     private func messageID(_ id: String) -> String { "<\(word(id))@\(from.domain)>" }

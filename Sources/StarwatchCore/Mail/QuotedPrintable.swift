@@ -1,11 +1,11 @@
 /// Quoted-printable text (RFC 2045, section 6.7), in which every line has 76 bytes at most.
-enum QuotedPrintable {
+extension MailMessage {
     private static let hex = Array("0123456789ABCDEF".utf8)
     /// The longest line without its soft end.
     private static let longestLine = 75
 
     /// Encodes a text. Each of its lines ends with CR LF.
-    static func encode(_ text: String) -> [UInt8] {
+    static func quotedPrintable(_ text: String) -> [UInt8] {
         var result: [UInt8] = []
         let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
             .split(separator: "\n", omittingEmptySubsequences: false)

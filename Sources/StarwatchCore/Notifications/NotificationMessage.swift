@@ -283,23 +283,19 @@ extension NotificationMessage {
 }
 
 /// Notifications that the hours of a sink hold.
-package enum HeldMessage {
-    /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
+extension NotificationMessage {
+    /// Whether hours hold it: it announces changes or is a notice, and nobody asked for it at a time, as with a
     /// snooze. What takes a notice back is no news, so it goes at once.
-    package static func canBe(_ message: NotificationMessage) -> Bool {
-        message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
-    }
+    package var canBeHeld: Bool { repeats == nil && (!changes.isEmpty || isNotice && cleared != true) }
 
-    /// Whether one can be joined with others. A part of a group names the others, so it stays itself.
-    package static func canBeJoined(_ message: NotificationMessage) -> Bool {
-        canBe(message) && !message.changes.isEmpty && message.place == nil
-    }
+    /// Whether it can be joined with others. A part of a group names the others, so it stays itself.
+    package var canBeJoined: Bool { canBeHeld && !changes.isEmpty && place == nil }
 
     /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
-    private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
+    private var isNotice: Bool { count == 0 }
 
     /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
-    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
+    /// ``without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
     /// its place in a group.
     ///
     /// - Parameters:

@@ -30,7 +30,7 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
     }
 
     package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: JSONTree.AnyKey.self).allKeys
+        let fields = try decoder.container(keyedBy: AnyKey.self).allKeys
         hasUnknownFields = !fields.allSatisfy { Part(stringValue: $0.stringValue) != nil }
         let container = try decoder.container(keyedBy: Part.self)
         for part in Part.allCases { values[part] = try container.decodeIfPresent(String.self, forKey: part) }

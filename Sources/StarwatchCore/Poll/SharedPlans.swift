@@ -3,23 +3,12 @@
 /// Accounts name their plans with each poll. A plan keeps its portion until no account has named it for a while. Times are
 /// those since the machine's start.
 package struct SharedPlans: Sendable {
-    private struct Entry {
-        let portion: Int
-        let size: Int
-        var wantedAt: Duration
-    }
-
-    private struct Portion {
-        var plans: [String] = []
-        /// The bytes of their JSON array.
-        var size = 2
-    }
-
     private static let room = Dialect.allCases.map { $0.maxBodyBytes - PlanChunk.envelope }.min() ?? 0
     private static let mostPlans = Dialect.allCases.map(\.maxPlanIDs).min() ?? 0
 
-    private var entries: [String: Entry] = [:]
-    private var portions: [Portion] = []
+    private var entries: [String: (portion: Int, size: Int, wantedAt: Duration)] = [:]
+    /// The plans of each portion, and the bytes of their JSON array.
+    private var portions: [(plans: [String], size: Int)] = []
     /// A portion before which none has room.
     private var firstWithRoom = 0
 
@@ -67,9 +56,9 @@ package struct SharedPlans: Sendable {
         while firstWithRoom < portions.count, !hasRoom(firstWithRoom, for: size) { firstWithRoom += 1 }
         if firstWithRoom == portions.count {
             guard portions.count < SharedTerms.mostPortions else { return }
-            portions.append(Portion())
+            portions.append((plans: [], size: 2))
         }
-        entries[plan] = Entry(portion: firstWithRoom, size: size, wantedAt: now)
+        entries[plan] = (firstWithRoom, size, now)
         portions[firstWithRoom].plans.append(plan)
         portions[firstWithRoom].size += size
     }
@@ -85,12 +74,6 @@ package struct SharedPlans: Sendable {
 /// Only such an account can take part: a plan that it has starred since can have older changes that it has not seen. Keeps
 /// hashes, which need little memory for each account.
 package struct SeenStars: Sendable {
-    private struct Entry {
-        let stars: Int
-        let at: Duration
-        let next: Next
-    }
-
     /// The next poll of an account.
     package enum Next: Sendable, CaseIterable {
         /// It can take its part of an answer for many accounts.
@@ -103,7 +86,7 @@ package struct SeenStars: Sendable {
     /// The time after which an account that is not polled is forgotten.
     private static let kept = Duration.seconds(8 * 86_400)
 
-    private var entries: [Int: Entry] = [:]
+    private var entries: [Int: (stars: Int, at: Duration, next: Next)] = [:]
     private var counts: [Next: Int] = [:]
     private var prunedAt = Duration.zero
 
@@ -122,13 +105,10 @@ package struct SeenStars: Sendable {
             counts = entries.values.reduce(into: [:]) { $0[$1.next, default: 0] += 1 }
             prunedAt = now
         }
-        let entry = Entry(
-            stars: stars.hashValue,
-            at: now,
-            next: stars.isEmpty ? .rests : shares ? .shares : .asksAlone
-        )
-        if let former = entries.updateValue(entry, forKey: stream.hashValue) { counts[former.next, default: 0] -= 1 }
-        counts[entry.next, default: 0] += 1
+        let next = stars.isEmpty ? Next.rests : shares ? .shares : .asksAlone
+        let former = entries.updateValue((stars.hashValue, now, next), forKey: stream.hashValue)
+        if let former { counts[former.next, default: 0] -= 1 }
+        counts[next, default: 0] += 1
     }
 
     package func has(_ stars: [String], of stream: StreamKey) -> Bool {

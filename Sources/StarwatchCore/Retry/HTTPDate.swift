@@ -71,7 +71,7 @@ public enum HTTPDate {
     }
 
     private static func number(_ text: String, _ digits: Int) -> Int? {
-        guard text.utf8.count == digits, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard text.utf8.count == digits, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text)
     }
 
@@ -106,7 +106,7 @@ public enum RetryAfter {
         let end = text.lastIndex { $0 != " " && $0 != "\t" }
         guard let end else { return nil }
         let trimmed = text[...end]
-        if trimmed.utf8.allSatisfy({ (48...57).contains($0) }) {
+        if trimmed.utf8.allSatisfy(\.isDigit) {
             guard let seconds = Int64(trimmed) else { return longest }
             return min(longest, .seconds(min(seconds, Int64(Int32.max))))
         }

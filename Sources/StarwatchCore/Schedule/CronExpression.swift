@@ -251,7 +251,7 @@ public enum CronField: String, Sendable, CaseIterable {
 
     /// One to three ASCII digits.
     private static func number(_ text: Substring) -> Int? {
-        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text)
     }
 }

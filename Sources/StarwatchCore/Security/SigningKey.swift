@@ -1,6 +1,6 @@
 /// A stored key that signs tokens, with its secret. Its description never shows the secret.
 package struct SigningKey: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The name of the key, which stands in the header of its tokens. It does not reveal the key.
+    /// The plain name of the key, which stands in the header of its tokens. It does not reveal the key.
     package let kid: String
     package let algorithm: SigningAlgorithm
     /// HS256: the secret's bytes. ES256K: the 32 bytes of the private key.
@@ -18,12 +18,6 @@ package struct SigningKey: Sendable, Hashable, CustomStringConvertible, CustomRe
     ) {
         (self.kid, self.algorithm, self.secret, self.createdAt) = (kid, algorithm, secret, createdAt)
         self.endsAt = endsAt
-    }
-
-    /// Whether a text can name a key: 1 to 64 letters, digits, `.`, `_` and `-`. It needs no escape in JSON.
-    package static func isKid(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { $0.isAlphanumeric || "._-".utf8.contains($0) }
     }
 
     package var description: String { "<signing key \(kid)>" }

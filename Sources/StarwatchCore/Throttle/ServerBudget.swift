@@ -52,7 +52,7 @@ public struct ServerBudget: Sendable, Hashable {
 
     private static func number(_ text: String) -> Int? {
         let digits = text.utf8.filter { $0 != 0x20 && $0 != 0x09 }
-        guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return Int(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 

@@ -20,15 +20,10 @@ package enum ServerReadiness: Sendable, Hashable {
 
 /// The times in which a server took no requests. Who waited for it is not late.
 package struct ServerWaits: Sendable {
-    private struct Span {
-        let from: Timestamp
-        var until: Timestamp
-    }
-
     /// The number of remembered waits. Older ones count as lateness.
     private static let most = 64
 
-    private var spans: [Span] = []
+    private var spans: [(from: Timestamp, until: Timestamp)] = []
     /// Whether the last one goes on.
     private var isOpen = false
     /// The end of the one that goes on; `nil` if it is not known.
@@ -46,7 +41,7 @@ package struct ServerWaits: Sendable {
             isOpen = false
             return
         }
-        if !isOpen || end.map({ $0 < now }) == true { spans.append(Span(from: now, until: now)) }
+        if !isOpen || end.map({ $0 < now }) == true { spans.append((now, now)) }
         if spans.count > Self.most { spans.removeFirst() }
         (isOpen, end) = (true, until)
     }

@@ -5,8 +5,6 @@ public enum ByteSizeText {
     ]
 
     /// Parses a whole number with `B`, `KiB`, `MiB`, `GiB` or nothing, into bytes.
-    ///
-    /// - Throws: ``UnitTextError``.
     public static func parse(_ text: String) throws(UnitTextError) -> Int {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let name = text.dropFirst(digits.count)

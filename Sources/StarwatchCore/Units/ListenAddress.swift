@@ -13,7 +13,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// `nil` if `text` is not `host:port`.
     package init?(parsing text: String) {
         guard let colon = text.lastIndex(of: ":"),
-            case let digits = text[text.index(after: colon)...], digits.utf8.allSatisfy({ (48...57).contains($0) }),
+            case let digits = text[text.index(after: colon)...], digits.utf8.allSatisfy(\.isDigit),
             let port = UInt16(digits)
         else { return nil }
         var host = text[..<colon]

@@ -148,24 +148,16 @@ final class RequestQueue: ChannelDuplexHandler {
 /// A turn lasts until its answer begins, so a slow request of the control API delays others that were sent too early, and
 /// nothing else.
 final class RequestTurns: Sendable {
-    private struct Waiter: Sendable {
-        var eventLoop: any EventLoop
-        var begin: @Sendable () -> Void
-    }
-
-    private struct State {
-        var isTaken = false
-        var waiters: CircularBuffer<Waiter> = []
-    }
+    private typealias Waiter = (eventLoop: any EventLoop, begin: @Sendable () -> Void)
 
     private let pause: TimeAmount
-    private let state = Mutex(State())
+    private let state = Mutex<(isTaken: Bool, waiters: CircularBuffer<Waiter>)>((false, []))
 
     init(pause: Duration) { self.pause = TimeAmount(pause) }
 
     /// Calls `begin` on the event loop when the turn has come. The caller then has to call ``end()``.
     func wait(on eventLoop: any EventLoop, _ begin: @escaping @Sendable () -> Void) {
-        state.withLock { $0.waiters.append(Waiter(eventLoop: eventLoop, begin: begin)) }
+        state.withLock { $0.waiters.append((eventLoop, begin)) }
         beginNext()
     }
 

@@ -1,6 +1,17 @@
 import StarwatchCore
 
 extension HTML {
+    /// The text, in red if something is wrong with it.
+    func alarming(_ isBad: Bool = true) -> HTML { isBad ? "<span class=\"bad\">\(self)</span>" : self }
+
+    /// The words in place of a value.
+    static func absent(_ words: HTML) -> HTML { "<span class=\"none\">\(words)</span>" }
+
+    /// A card with a heading.
+    static func card(_ id: HTML, _ title: HTML, kind: HTML = "card", _ content: HTML) -> HTML {
+        "<section class=\"\(kind)\" aria-labelledby=\"\(id)\"><h2 id=\"\(id)\">\(title)</h2>\(content)</section>"
+    }
+
     /// A bar of parts, each with a share of the whole. Widths are attributes, because the page's policy allows no inline
     /// styles.
     static func bar(_ parts: [(kind: HTML, share: Double)]) -> HTML {

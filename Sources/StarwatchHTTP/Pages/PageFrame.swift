@@ -1,3 +1,4 @@
+import CEmbedded
 import StarwatchCore
 
 /// The frame of every page: head, brand, navigation, style and script.
@@ -38,7 +39,8 @@ struct PageFrame: Sendable {
             <meta name="color-scheme" content="light dark">
             \(refresh)<title>\(title) – Starwatch</title>
             <link rel="icon" href="\(icon)">\(feeds)
-            <style nonce="\(nonce)">\(Self.style)</style>
+            <style nonce="\(nonce)">
+            \(Self.style)</style>
             </head>
             <body>
             <header>
@@ -53,7 +55,8 @@ struct PageFrame: Sendable {
             href="\(root)api/v1/status">Status as JSON</a>\(dashboards)<a href="\(root)-/healthy">Health</a><a \
             href="\(root)-/ready">Readiness</a><a href="\(root)help">Help</a></nav>
             </footer>
-            <script nonce="\(nonce)">\(Self.script)\(isLive ? Self.liveScript : "")</script>
+            <script nonce="\(nonce)">
+            \(Self.script)\(isLive ? "\n\(Self.liveScript)" : "")</script>
             </body>
             </html>
 
@@ -86,55 +89,14 @@ struct PageFrame: Sendable {
             """
     }
 
+    /// Every pair of text and background has a contrast of at least 4.5; a test measures it in a browser.
+    private static let style = HTML(starwatch_style())
     /// Shows the times in the viewer's time zone. Without JavaScript they are in UTC.
-    private static let script: HTML = """
-
-        const day = (date) => date.toLocaleDateString("sv-SE");
-        const localise = () => {
-          const shown = document.querySelector("header time");
-          const today = shown && day(new Date(shown.dateTime));
-          for (const time of document.querySelectorAll("time")) {
-            const date = new Date(time.dateTime), clock = time.querySelector("small");
-            if (isNaN(date)) continue;
-            time.title = clock.textContent;
-            clock.textContent = (today === day(date) ? "" : day(date) + " ") + date.toLocaleTimeString("sv-SE");
-          }
-          const zone = document.getElementById("zone");
-          if (zone) zone.textContent = " " + Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ");
-        };
-        localise();
-
-        """
+    private static let script = HTML(starwatch_script())
+    /// Fetches the page again when a notification arrives, and replaces its content.
+    private static let liveScript = HTML(starwatch_live_script())
 }
 
-extension PageFrame {
-    /// Fetches the page again when a notification arrives, and replaces its content.
-    static let liveScript: HTML = """
-
-        const latest = document.getElementById("feed")?.dataset.latest;
-        if (latest !== undefined) {
-          const events = new EventSource("api/v1/notifications/events?after=" + latest);
-          const say = (text) => document.getElementById("live").textContent = text;
-          let words = "Connecting…";
-          const renew = async () => {
-            // A relative address would have the password of this one, with which fetch refuses.
-            const answer = await fetch(location.origin + location.pathname);
-            if (!answer.ok) return;
-            // The new page's style has another nonce than this page's policy.
-            const text = (await answer.text()).replace(/<style[^]*?<[/]style>/g, "");
-            const page = new DOMParser().parseFromString(text, "text/html");
-            for (const part of ["main", ".asof"]) {
-              document.querySelector(part).replaceWith(page.querySelector(part));
-            }
-            localise();
-            say(words);
-          };
-          say(words);
-          events.onopen = () => say(words = "Live: new notifications appear by themselves.");
-          events.onerror = () => say(words = "The agent does not answer; reconnecting.");
-          events.addEventListener("notification", renew);
-          events.addEventListener("gap", renew);
-        }
-
-        """
+extension HTML {
+    fileprivate init(_ file: starwatch_file) { self.init(trusted: String(decoding: [UInt8](file), as: UTF8.self)) }
 }

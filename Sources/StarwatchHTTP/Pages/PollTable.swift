@@ -10,8 +10,7 @@ struct PollTable {
         let isUnknown = status.lacksStore
         if status.polls.isEmpty {
             let text: HTML = isUnknown ? "Not known while the database cannot be read." : "There are no polls."
-            return
-                "<section class=\"card\" aria-labelledby=\"polls\"><h2 id=\"polls\">Polls</h2><p class=\"none\">\(text)</p></section>"
+            return .card("polls", "Polls", "<p class=\"none\">\(text)</p>")
         }
         return .table(
             "polls",
@@ -79,10 +78,9 @@ struct PollTable {
 
     private func attempt(_ poll: AgentStatus.Poll) -> HTML {
         guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
-        let word = StatusPage.words(outcome).lowercased()
-        let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
+        let word: HTML = "\(StatusPage.words(outcome).lowercased())"
         let reason: HTML = poll.lastReason.map { "<br><small>\(StatusPage.phrase($0))</small>" } ?? ""
-        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))\(reason)"
+        return "\(word.alarming(outcome == "failed"))<br>\(times.ageAndTime(poll.lastAttempt))\(reason)"
     }
 
     private func nextRun(_ poll: AgentStatus.Poll) -> HTML {
@@ -93,8 +91,7 @@ struct PollTable {
     /// The time between the server's present and what the poll has seen of it.
     private func behind(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         guard let seconds = poll.secondsBehind(status) else { return times.ageAndTime(nil) }
-        let text = AgeText.duration(seconds)
-        return status.has(.behind, of: name) ? "<span class=\"bad\">\(text)</span>" : "\(text)"
+        return ("\(AgeText.duration(seconds))" as HTML).alarming(status.has(.behind, of: name))
     }
 
     /// The time from the last finished change to the newest fetched one.

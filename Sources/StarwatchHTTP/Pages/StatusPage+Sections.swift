@@ -11,13 +11,11 @@ extension StatusPage {
             ("busy", Double(outbox.claimed) / capacity),
         ])
         let deadKind: HTML = outbox.dead > 0 ? " class=\"bad\"" : ""
-        let quarantined: HTML =
-            outbox.quarantined > 0
-            ? "<dt>Quarantined</dt><dd><span class=\"bad\">\(outbox.quarantined) invalid</span></dd>" : ""
+        let invalid: HTML = "\(outbox.quarantined) invalid"
+        let quarantined: HTML = outbox.quarantined > 0 ? "<dt>Quarantined</dt><dd>\(invalid.alarming())</dd>" : ""
         let backpressure: HTML = outbox.backpressure ? "<span class=\"pill bad\">Polling pauses</span>" : ""
-        let balance: HTML =
-            outbox.ledgerImbalance == 0
-            ? "consistent" : "<span class=\"bad\">\(outbox.ledgerImbalance) unaccounted for</span>"
+        let imbalance: HTML = "\(outbox.ledgerImbalance) unaccounted for"
+        let balance = outbox.ledgerImbalance == 0 ? "consistent" : imbalance.alarming()
         let explain: HTML = canControl ? "<p class=\"more\"><a href=\"explain\">Explain a change</a></p>" : ""
         return card(
             "outbox",
@@ -59,8 +57,11 @@ extension StatusPage {
 
     private var lastDay: HTML {
         let day = status.outbox.lastDay ?? AgentStatus.LastDay()
-        let failed: HTML = day.failed > 0 ? "<span class=\"bad\">\(day.failed) failed</span>" : "0 failed"
-        return "\(day.stored) stored, \(day.delivered) delivered, \(day.acknowledged) acknowledged, \(failed)"
+        let failed: HTML = "\(day.failed) failed"
+        return """
+            \(day.stored) stored, \(day.delivered) delivered, \(day.acknowledged) acknowledged, \
+            \(failed.alarming(day.failed > 0))
+            """
     }
 
     var sinksCard: HTML {
@@ -79,7 +80,7 @@ extension StatusPage {
 
     var serverCard: HTML {
         let server = status.server
-        let dialect: HTML = server.dialect.map { "\($0.rawValue)" } ?? "<span class=\"none\">unknown yet</span>"
+        let dialect: HTML = server.dialect.map { "\($0.rawValue)" } ?? .absent("unknown yet")
         let throttle: HTML =
             if let until = server.throttledUntil, let left = throttleSecondsLeft {
                 "<span class=\"pill warn\">\(AgeText.duration(left)) left</span> \(times.time(until))"
@@ -110,39 +111,34 @@ extension StatusPage {
         let certificates = (status.certificates ?? [:]).sorted { $0.value < $1.value }.map { name, expiry -> HTML in
             let isDue = Problem.Kind.allCases.contains { $0.topic == .certificate && status.has($0, of: name) }
             let time: HTML = "expires \(times.ageAndTime(expiry))"
-            let shown: HTML = isDue ? "<span class=\"bad\">\(time)</span>" : time
-            return "\n<dt>Certificate of \(name)</dt><dd>\(shown)</dd>"
+            return "\n<dt>Certificate of \(name)</dt><dd>\(time.alarming(isDue))</dd>"
         }
         return "\(token)\(key)\(certificates)"
     }
 
     /// The requests of the last 15 minutes.
     private var requests: HTML {
-        guard let answers = status.server.answers, answers.requests > 0 else {
-            return "<span class=\"none\">none within 15 min</span>"
-        }
-        let failed: HTML =
-            status.has(.answersWithErrors) || answers.failed == answers.requests
-            ? "<span class=\"bad\">\(answers.failed) failed</span>" : "\(answers.failed) failed"
-        return "\(answers.requests) within 15 min, \(failed)"
+        guard let answers = status.server.answers, answers.requests > 0 else { return .absent("none within 15 min") }
+        let failed: HTML = "\(answers.failed) failed"
+        let isBad = status.has(.answersWithErrors) || answers.failed == answers.requests
+        return "\(answers.requests) within 15 min, \(failed.alarming(isBad))"
     }
 
     private var latency: HTML {
-        guard let p95 = status.server.answers?.p95Seconds else { return "<span class=\"none\">too few requests</span>" }
+        guard let p95 = status.server.answers?.p95Seconds else { return .absent("too few requests") }
         let usual: HTML =
             (status.server.answers?.usualP95Seconds).map { " <small>usually \(AgeText.duration($0))</small>" } ?? ""
         let text: HTML = "p95 \(AgeText.duration(p95))"
-        return "\(status.has(.slow) ? "<span class=\"bad\">\(text)</span>" : text)\(usual)"
+        return "\(text.alarming(status.has(.slow)))\(usual)"
     }
 
     var clockCard: HTML {
         let clock = status.clock
-        let isOff = status.has(.clockSkew)
         let skew: HTML =
             if let seconds = clock.skewSeconds {
                 "\(seconds < 0 ? "−" : "+")\(AgeText.duration(seconds.magnitude))"
             } else {
-                "<span class=\"none\">not measured yet</span>"
+                .absent("not measured yet")
             }
         let uncertainty: HTML =
             clock.uncertaintySeconds.map { " <small>± \(AgeText.duration($0.magnitude))</small>" } ?? ""
@@ -151,7 +147,7 @@ extension StatusPage {
             "Clock",
             """
             <dl>
-            <dt>Skew</dt><dd>\(isOff ? "<span class=\"bad\">\(skew)</span>" : skew)\(uncertainty)</dd>
+            <dt>Skew</dt><dd>\(skew.alarming(status.has(.clockSkew)))\(uncertainty)</dd>
             <dt>Last sync</dt><dd>\(times.ageAndTime(clock.lastSync, never: "not yet"))</dd>
             </dl>
             """
@@ -159,11 +155,8 @@ extension StatusPage {
     }
 
     var agentCard: HTML {
-        let isUnknown = status.lacksStore
         let identity: HTML =
-            if let pseudonym = status.identity { "<code>\(pseudonym)</code>" } else if isUnknown {
-                "<span class=\"none\">unknown</span>"
-            } else { "signed out" }
+            status.identity.map { "<code>\($0)</code>" } ?? (status.lacksStore ? .absent("unknown") : "signed out")
         let uptime = times.secondsSince(status.startedAt).map(AgeText.duration) ?? "–"
         return card(
             "agent",
@@ -185,13 +178,12 @@ extension StatusPage {
     /// The accounts in numbers; `nil` for an agent that works for one identity.
     private var accounts: HTML? {
         guard let accounts = status.accounts else { return nil }
-        let isLate = status.has(.accountsLate)
         let oldest = times.ageAndTime(accounts.oldestDue, never: "none")
-        let missing: HTML =
-            accounts.withoutAddress == 0
-            ? "" : ", <span class=\"bad\">\(accounts.withoutAddress) without an address</span>"
-        let failing: HTML =
-            accounts.failing.flatMap { $0 > 0 ? ", <span class=\"bad\">\($0) failing</span>" : nil } ?? ""
+        func part(_ count: Int, _ words: HTML) -> HTML {
+            count == 0 ? "" : ", \(("\(count) \(words)" as HTML).alarming())"
+        }
+        let missing = part(accounts.withoutAddress, "without an address")
+        let failing = part(accounts.failing ?? 0, "failing")
         let least = AgeText.duration(accounts.roundSeconds)
         let round: HTML =
             if accounts.active == 0 { "none" } else if let requests = accounts.roundRequests {
@@ -203,7 +195,7 @@ extension StatusPage {
             } else { "" }
         return """
             <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due\(missing)\(failing)</small></dd>
-            <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
+            <dt>Oldest due</dt><dd>\(oldest.alarming(status.has(.accountsLate)))</dd>
             <dt>One round</dt><dd>\(round)</dd>\(shared)
             """
     }
@@ -216,11 +208,11 @@ extension StatusPage {
         let start: HTML = restarts.lastAfter.map { "between \(times.ageAndTime($0)) and " } ?? ""
         let last: HTML =
             cause.map { " <small>the last time it \($0), \(start)\(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
-        return "\(status.has(.restarting) ? "<span class=\"bad\">\(count)</span>" : count)\(last)"
+        return "\(count.alarming(status.has(.restarting)))\(last)"
     }
 
     private var memory: HTML {
-        guard let memory = status.memory else { return "<span class=\"none\">unknown</span>" }
+        guard let memory = status.memory else { return .absent("unknown") }
         let settled: HTML =
             memory.settledBytes.map { " <small>\($0 >> 20) MiB 10 min after the start</small>" } ?? ""
         return "\(memory.residentBytes >> 20) MiB\(settled)"
@@ -233,39 +225,41 @@ extension StatusPage {
         let every = AgeText.duration(canary.everySeconds)
         return """
 
-            <dt>Canary</dt><dd>\(status.has(.canaryLate) ? "<span class=\"bad\">\(arrival)</span>" : arrival) \
+            <dt>Canary</dt><dd>\(arrival.alarming(status.has(.canaryLate))) \
             <small>every \(every)</small></dd>
             """
     }
 
     private var disk: HTML {
-        guard let disk = status.disk else { return "<span class=\"none\">unknown</span>" }
+        guard let disk = status.disk else { return .absent("unknown") }
         let free: HTML = "\(ByteSizeText.rough(disk.freeBytes)) free"
         let isLow = status.has(.diskLow) || status.has(.storeFull)
         let size: HTML = " <small>the database has \(ByteSizeText.rough(disk.databaseBytes))</small>"
-        return "\(isLow ? "<span class=\"bad\">\(free)</span>" : free)\(size)"
+        return "\(free.alarming(isLow))\(size)"
     }
 
     private func card(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {
-        "<section class=\"card\" aria-labelledby=\"\(id)\"><h2 id=\"\(id)\">\(title)</h2>\n\(content)</section>"
+        .card(id, title, "\n\(content)")
     }
 
     private func circuit(_ state: String) -> HTML {
-        switch state {
-        case "closed": "<span class=\"pill good\">Working</span>"
-        case "half_open": "<span class=\"pill warn\">Testing</span>"
-        case "open": "<span class=\"pill bad\">Not answering</span>"
-        case "rejecting": "<span class=\"pill bad\">Rejecting</span>"
-        case "disabled": "<span class=\"pill bad\">Disabled</span>"
-        default: "<span class=\"pill bad\">\(state)</span>"
-        }
+        let (kind, words): (HTML, HTML) =
+            switch state {
+            case "closed": ("good", "Working")
+            case "half_open": ("warn", "Testing")
+            case "open": ("bad", "Not answering")
+            case "rejecting": ("bad", "Rejecting")
+            case "disabled": ("bad", "Disabled")
+            default: ("bad", "\(state)")
+            }
+        return "<span class=\"pill \(kind)\">\(words)</span>"
     }
 }
 
 extension AgentStatus.TimeZones {
     /// The machine's own zone, and the version of the rules.
     fileprivate var html: HTML {
-        let local: HTML = local.map { "\($0)" } ?? "<span class=\"bad\">the machine’s own cannot be read</span>"
+        let local: HTML = local.map { "\($0)" } ?? ("the machine’s own cannot be read" as HTML).alarming()
         return """
 
             <dt>Time zone</dt><dd>\(local) <small>tzdata \(version), \(source)</small></dd>

@@ -69,8 +69,7 @@ struct StoryPage: Sendable {
                 <li>\(poll.poll ?? "") <span class="pill">\(poll.reason.rawValue)</span> \(poll.sentence)\(run)\(next)</li>
                 """
         }
-        return
-            "<section class=\"card\" aria-labelledby=\"covered\"><h2 id=\"covered\">Polls</h2><ul>\(items)</ul></section>"
+        return .card("covered", "Polls", "<ul>\(items)</ul>")
     }
 
     private func field(_ name: HTML, _ value: String?) -> HTML {
@@ -100,8 +99,7 @@ struct StoryPage: Sendable {
             let until: HTML = wait.until.map { " Ends \(times.ageAndTime($0))." } ?? ""
             return "<li>\(wait.sentence)\(until)</li>"
         }
-        return
-            "<section class=\"card waiting\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
+        return .card("waits", "Waits for", kind: "card waiting", "<ul>\(items)</ul>")
     }
 
     private func row(_ step: Story.Step) -> HTML {
@@ -119,10 +117,7 @@ struct StoryPage: Sendable {
         let rows: [HTML] = (story.rows ?? []).map { "<li>\(Self.link($0.id)) \($0.state.rawValue)</li>" }
         let notifications: [HTML] = (story.notifications ?? []).map { "<li>\(Self.link($0))</li>" }
         guard !rows.isEmpty || !notifications.isEmpty else { return "" }
-        return """
-            <section class="card" aria-labelledby="parts"><h2 id="parts">Changes and notifications</h2>
-            <ul>\(rows)\(notifications)</ul></section>
-            """
+        return .card("parts", "Changes and notifications", "\n<ul>\(rows)\(notifications)</ul>")
     }
 }
 

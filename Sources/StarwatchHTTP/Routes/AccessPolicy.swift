@@ -86,7 +86,7 @@ final class AccessPolicy: Sendable {
         } catch {
             return Refusal(reason: nil, answer: .error(500, "failed", problem))
         }
-        if !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
+        if !expected.isEmpty, Array(given.utf8).isEqual(toSecret: Array(expected.utf8)) { return nil }
         return counted(refusal, RefusalCount.Key(address, hasToken: true))
     }
 

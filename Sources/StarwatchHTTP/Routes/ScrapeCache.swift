@@ -36,17 +36,14 @@ final class ScrapeCache: Sendable {
         }
     }
 
-    private struct State {
-        var unfinished: [Key: Promise<Page>] = [:]
-        var finished: [Key: (page: Page, at: Duration)] = [:]
-    }
-
     private static let age = Duration.milliseconds(100)
     /// The number of pages that are kept.
     static let capacity = 4
 
     private let now: @Sendable () -> Duration
-    private let state = Mutex(State())
+    private let state = Mutex<(unfinished: [Key: Promise<Page>], finished: [Key: (page: Page, at: Duration)])>(
+        ([:], [:])
+    )
 
     /// - Parameter now: A monotonic time.
     init(now: @escaping @Sendable () -> Duration) { self.now = now }

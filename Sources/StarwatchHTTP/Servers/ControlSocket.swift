@@ -47,22 +47,21 @@ package final class ControlSocket: Sendable {
 
     /// Checks that no agent listens at `path`, and creates a directory to bind in.
     ///
-    /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
-    ///   `CancellationError` if cancelled while another agent starts.
+    /// - Throws: ``AgentError``; `CancellationError` if cancelled while another agent starts.
     static func claim(_ path: String) async throws -> ControlSocket {
         if let problem = Self.problem(ofPath: path) {
-            throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
+            throw AgentError.badSocket(path: path, detail: "its path \(problem)")
         }
         let parent = Self.parent(of: path)
         let template = Self.template(in: parent)
         let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else {
             let detail = "its directory cannot be opened (\(ErrnoText.of(errno))); create it first"
-            throw HTTPServerError.badSocket(path: path, detail: detail)
+            throw AgentError.badSocket(path: path, detail: detail)
         }
         if let detail = problem(ofDirectory: parent) {
             close(directory)
-            throw HTTPServerError.badSocket(path: path, detail: detail)
+            throw AgentError.badSocket(path: path, detail: detail)
         }
         var isOurs = false
         defer { if !isOurs { close(directory) } }
@@ -70,7 +69,7 @@ package final class ControlSocket: Sendable {
         while flock(directory, LOCK_EX | LOCK_NB) != 0 {
             tries += 1
             guard tries < 100 else {
-                throw HTTPServerError.badSocket(path: path, detail: "another agent is starting beside it; try again")
+                throw AgentError.badSocket(path: path, detail: "another agent is starting beside it; try again")
             }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -78,7 +77,7 @@ package final class ControlSocket: Sendable {
         var name = Array(template.utf8CString)
         guard mkdtemp(&name) != nil else {
             let detail = "its directory cannot be written to (\(ErrnoText.of(errno)))"
-            throw HTTPServerError.badSocket(path: path, detail: detail)
+            throw AgentError.badSocket(path: path, detail: detail)
         }
         isOurs = true
         let staging = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -86,7 +85,7 @@ package final class ControlSocket: Sendable {
     }
 
     /// Moves the bound socket to its path, and replaces a dead one.
-    func publish() throws(HTTPServerError) {
+    func publish() throws(AgentError) {
         guard chmod(stagingPath, S_IRUSR | S_IWUSR) == 0, rename(stagingPath, path) == 0 else {
             throw .badSocket(path: path, detail: ErrnoText.of(errno))
         }
@@ -115,7 +114,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    private static func checkNobodyListens(at path: String) throws(HTTPServerError) {
+    private static func checkNobodyListens(at path: String) throws(AgentError) {
         // Not `lstat`, because NIO's C module has a structure of the same name.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         guard attributes[.type] as? FileAttributeType == .typeSocket else {

@@ -23,13 +23,13 @@ struct HTTPServer: Service {
     /// The read-only server.
     ///
     /// - Parameter listen: `host:port`; port 0 takes a free one.
-    /// - Throws: ``HTTPServerError/badAddress(_:)``.
+    /// - Throws: ``AgentError`` if that is no address.
     init(
         reading agent: any ServedAgent,
         listen: String,
         settings: ServerSettings = ServerSettings(),
         logger: Logger
-    ) throws(HTTPServerError) {
+    ) throws(AgentError) {
         let address = try ListenAddress(listen: listen)
         let bound = Promise<String>()
         var settings = settings
@@ -59,14 +59,14 @@ struct HTTPServer: Service {
     ///   - listen: `host:port`; port 0 takes a free one.
     ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500. `nil`: the
     ///     users of the settings' web configuration are let in.
-    /// - Throws: ``HTTPServerError/badAddress(_:)``.
+    /// - Throws: ``AgentError`` if that is no address.
     init(
         agent: any ServedAgent,
         listen: String,
         token: (@Sendable () async throws -> String)?,
         settings: ServerSettings = ServerSettings(),
         logger: Logger
-    ) throws(HTTPServerError) {
+    ) throws(AgentError) {
         let access = settings.access(token.map { .token($0) })
         self.init(agent, at: try ListenAddress(listen: listen), path: "", access: access, settings, logger: logger)
     }
@@ -92,7 +92,7 @@ struct HTTPServer: Service {
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
     ///
-    /// - Throws: ``HTTPServerError`` if the address or socket cannot be listened on.
+    /// - Throws: ``AgentError`` if the address or socket cannot be listened on.
     func run() async throws {
         defer { listener.address.abandon() }
         if let tcp {

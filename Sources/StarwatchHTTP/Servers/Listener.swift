@@ -26,7 +26,7 @@ struct Listener: Sendable {
     ///   - named: The address in messages.
     ///   - group: The event loops that serve connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
-    /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
+    /// - Throws: ``AgentError``, and what `whenBound` throws.
     func run(
         at place: BindAddress,
         named: String,
@@ -81,7 +81,7 @@ struct Listener: Sendable {
         } catch is CancellationError {
             return
         } catch {
-            throw HTTPServerError(error, of: named) ?? error
+            throw AgentError.refusal(error, of: named) ?? error
         }
     }
 }
@@ -89,27 +89,54 @@ struct Listener: Sendable {
 extension ListenAddress {
     /// Listens for a moment, to check that the address can be used.
     ///
-    /// - Throws: ``HTTPServerError`` if it cannot.
+    /// - Throws: ``AgentError`` if it cannot.
     func tryOut() async throws {
         do {
             let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             try await bootstrap.bind(host: host, port: port).get().close().get()
         } catch {
-            throw HTTPServerError(error, of: description) ?? error
+            throw AgentError.refusal(error, of: description) ?? error
         }
     }
 }
 
-extension HTTPServerError {
+// The reasons why a server could not start.
+extension AgentError {
+    /// The text is not `host:port`.
+    static func badAddress(_ text: String) -> AgentError {
+        let advice = "write for example 127.0.0.1:9464 or [::1]:9464."
+        return AgentError(.configuration, "The address \"\(text)\" is not host:port; \(advice)")
+    }
+
+    static func addressInUse(_ address: String) -> AgentError {
+        let advice = "stop that one or choose another port."
+        return AgentError(.failed, "The address \(address) is in use by another program; \(advice)")
+    }
+
+    /// The system refuses the address. `detail` is the system's text.
+    static func cannotListen(address: String, detail: String) -> AgentError {
+        AgentError(.failed, "Cannot listen on \(address) (\(detail)); choose an address of this machine.")
+    }
+
+    /// The control socket belongs to a running agent.
+    static func agentRunning(path: String) -> AgentError {
+        AgentError(.failed, "Another agent is listening on \(path); stop it, or choose another control.socket.")
+    }
+
+    /// The control socket's path is not usable.
+    static func badSocket(path: String, detail: String) -> AgentError {
+        AgentError(.failed, "Cannot create the control socket \(path): \(detail).")
+    }
+
     /// The reason why `address` is refused; `nil` for an unrelated error.
-    fileprivate init?(_ error: any Error, of address: String) {
+    fileprivate static func refusal(_ error: any Error, of address: String) -> AgentError? {
         switch error {
-        case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)
-        case let error as IOError: self = .cannotListen(address: address, detail: ErrnoText.of(error.errnoCode))
-        case is SocketAddressError: self = .cannotListen(address: address, detail: "no such address")
-        case is SocketAddressError.UnknownHost: self = .cannotListen(address: address, detail: "no such host")
-        default: return nil
+        case let error as IOError where error.errnoCode == EADDRINUSE: .addressInUse(address)
+        case let error as IOError: .cannotListen(address: address, detail: ErrnoText.of(error.errnoCode))
+        case is SocketAddressError: .cannotListen(address: address, detail: "no such address")
+        case is SocketAddressError.UnknownHost: .cannotListen(address: address, detail: "no such host")
+        default: nil
         }
     }
 }
@@ -189,35 +216,5 @@ struct StoppingLogHandler: LogHandler {
         var event = event
         event.level = .debug
         handler.log(event: event)
-    }
-}
-
-/// The reason why a server could not start.
-package enum HTTPServerError: Error, Sendable, Hashable {
-    /// `listen` is not `host:port`.
-    case badAddress(String)
-    case addressInUse(String)
-    /// The system refuses the address. `detail` is the system's text.
-    case cannotListen(address: String, detail: String)
-    /// The control socket belongs to a running agent.
-    case agentRunning(path: String)
-    /// The control socket's path is not usable.
-    case badSocket(path: String, detail: String)
-}
-
-extension HTTPServerError: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .badAddress(let text):
-            "The address \"\(text)\" is not host:port; write for example 127.0.0.1:9464 or [::1]:9464."
-        case .addressInUse(let address):
-            "The address \(address) is in use by another program; stop that one or choose another port."
-        case .cannotListen(let address, let detail):
-            "Cannot listen on \(address) (\(detail)); choose an address of this machine."
-        case .agentRunning(let path):
-            "Another agent is listening on \(path); stop it, or choose another control.socket."
-        case .badSocket(let path, let detail):
-            "Cannot create the control socket \(path): \(detail)."
-        }
     }
 }

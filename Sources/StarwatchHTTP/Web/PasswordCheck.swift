@@ -39,14 +39,10 @@ final class PasswordCheck: Sendable {
         var part: UInt8
     }
 
-    private struct State: Sendable {
-        var known: [[UInt8]] = []
-        var waiting = FairQueue<Turn, Job>(limit: queueLimit)
-    }
-
     private let queue = DispatchQueue(label: "starwatch.passwords")
     private let key = SymmetricKey(size: .bits256)
-    private let state = Mutex(State())
+    private let known = Mutex<[[UInt8]]>([])
+    private let waiting = Mutex(FairQueue<Turn, Job>(limit: queueLimit))
     private let matches: @Sendable (_ password: String, _ hash: String) -> Bool
     private let waste: @Sendable (_ password: String, _ cost: Int) -> Void
 
@@ -74,7 +70,7 @@ final class PasswordCheck: Sendable {
         let name = HMAC<SHA256>.authenticationCode(for: Array(login.user.utf8), using: key)
         let turn = Turn(client: client, part: (name.first { _ in true } ?? 0) % 16)
         return await withTaskCancellationOrGracefulShutdownHandler {
-            let lost = state.withLock { $0.waiting.add(job, of: turn) }
+            let lost = waiting.withLock { $0.add(job, of: turn) }
             // Each place has one block, and a job that takes another's place takes its block too.
             if let lost { lost.answer.fulfil(.busy) } else { queue.async { [self] in decideNext() } }
             return await job.answer.outcome() ?? .busy
@@ -85,7 +81,7 @@ final class PasswordCheck: Sendable {
 
     private func decideNext() {
         // Nobody waits any more for one that has an answer.
-        guard let job = state.withLock({ $0.waiting.next() }), !job.answer.isSettled else { return }
+        guard let job = waiting.withLock({ $0.next() }), !job.answer.isSettled else { return }
         job.answer.fulfil(decide(job.login, among: job.users))
     }
 
@@ -103,9 +99,9 @@ final class PasswordCheck: Sendable {
             return .wrong
         }
         let tag = fingerprint(of: login, hash: hash)
-        state.withLock { state in
-            if state.known.count >= Self.memoryLimit { state.known.removeFirst() }
-            state.known.append(tag)
+        known.withLock { known in
+            if known.count >= Self.memoryLimit { known.removeFirst() }
+            known.append(tag)
         }
         return .right
     }
@@ -113,7 +109,7 @@ final class PasswordCheck: Sendable {
     private func isKnown(_ login: Login, among users: [String: String]) -> Bool {
         guard let hash = users[login.user] else { return false }
         let tag = fingerprint(of: login, hash: hash)
-        return state.withLock { $0.known.contains(tag) }
+        return known.withLock { $0.contains(tag) }
     }
 
     /// A hash of the login with a key of this process. A changed password hash makes another one.
@@ -163,7 +159,7 @@ package enum Bcrypt {
     static func matches(_ password: String, _ hash: String) -> Bool {
         // The password ends at a NUL for the library, so another one would match too.
         guard !password.utf8.contains(0), let computed = crypt(password, hash) else { return false }
-        return SecretText.isEqual(Array(computed.utf8), Array(hash.utf8))
+        return Array(computed.utf8).isEqual(toSecret: Array(hash.utf8))
     }
 
     /// Takes as long as the check of a password against a hash of `cost`.
@@ -186,14 +182,11 @@ package enum Bcrypt {
     }
 }
 
-/// The comparison of secrets.
-enum SecretText {
-    /// Compares in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.
-    static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-        guard a.count == b.count else { return false }
-        var difference: UInt8 = 0
-        for i in a.indices { difference |= a[i] ^ b[i] }
-        return difference == 0
+extension [UInt8] {
+    /// Compares secrets in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.
+    func isEqual(toSecret other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        return zip(self, other).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
     }
 }
 

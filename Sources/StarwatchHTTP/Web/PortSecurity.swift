@@ -17,8 +17,6 @@ final class PortSecurity: Sendable {
         /// `nil` for clear text.
         var tls: TLSMaterial?
         var headers: HTTPFields
-
-        var news: CertificateNews { CertificateNews(expiry: tls?.expiry) }
     }
 
     private struct State: Sendable {
@@ -61,7 +59,7 @@ final class PortSecurity: Sendable {
         var stamps: [FileStamp?] = []
         let active = try Self.read(path, source, hasToken: hasToken, files: &files, stamps: &stamps)
         state = Mutex(State(active: active, files: files, stamps: stamps, lastLook: now()))
-        report(.loaded(active.news))
+        report(.loaded(certificateExpiry: active.tls?.expiry))
     }
 
     var active: Active { state.withLock(\.active) }
@@ -100,7 +98,7 @@ final class PortSecurity: Sendable {
             state.withLock { [files, readStamps] state in
                 (state.active, state.files, state.stamps, state.suspects) = (active, files, readStamps, nil)
             }
-            report(.reloaded(active.news))
+            report(.reloaded(certificateExpiry: active.tls?.expiry))
         } catch {
             let isRefused = state.withLock { [files, readStamps] state in
                 guard state.suspects == stamps else {

@@ -143,15 +143,15 @@ enum Decimal {
 }
 
 /// The canonical form of OpenMetrics for a number in a label, such as `le`.
-enum CanonicalFloat {
+extension Double {
     /// Formats a number with the shortest digits, and with an exponent below -4 and from 6 on: `1.0`, `0.005`, `1e+06`,
     /// `+Inf`.
-    static func text(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        if value == 0 { return "0.0" }
-        let (digits, exponent) = shortest(value.magnitude)
-        let sign = value < 0 ? "-" : ""
+    var canonicalText: String {
+        if isNaN { return "NaN" }
+        if isInfinite { return self < 0 ? "-Inf" : "+Inf" }
+        if self == 0 { return "0.0" }
+        let (digits, exponent) = magnitude.shortestDigits
+        let sign = self < 0 ? "-" : ""
         if exponent < -4 || exponent >= 6 {
             let rest = digits.dropFirst()
             let power = exponent.magnitude < 10 ? "0\(exponent.magnitude)" : "\(exponent.magnitude)"
@@ -165,8 +165,8 @@ enum CanonicalFloat {
     }
 
     /// The shortest digits that parse to the same value, and the power of ten of the first digit.
-    private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
-        let parts = value.description.split(separator: "e")
+    private var shortestDigits: (digits: String, exponent: Int) {
+        let parts = description.split(separator: "e")
         var exponent = parts.count == 2 ? Int(parts[1])! : 0
         let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
         var digits = String(mantissa[0]) + (mantissa.count == 2 ? String(mantissa[1]) : "")

@@ -136,7 +136,7 @@ struct BucketLabels {
     init(_ bounds: [Double], shown: [Double]? = nil) {
         let shown = shown.map(Set.init)
         texts =
-            bounds.map { shown?.contains($0) == false ? nil : CanonicalFloat.text($0) }
-            + [CanonicalFloat.text(.infinity)]
+            bounds.map { shown?.contains($0) == false ? nil : $0.canonicalText }
+            + [Double.infinity.canonicalText]
     }
 }

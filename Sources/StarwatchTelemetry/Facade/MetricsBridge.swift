@@ -37,7 +37,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     package var seriesCount: Int { state.withLock { $0.seriesCount } }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        let name = ForeignName.counter(label)
+        let name = Self.counterName(label)
         let counter = handle(name: name, kind: .counter, dimensions: dimensions, samples: 1) { labels in
             let counter = StarwatchCounter()
             return (counter, CounterSeries(name: name, labels: labels, counter: counter))
@@ -51,12 +51,12 @@ package final class MetricsBridge: MetricsFactory, Sendable {
 
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return BridgedGauge(gauge: gauge(label, dimensions)) }
-        let name = ForeignName.gauge(label)
+        let name = Self.gaugeName(label)
         return histogram(name, unit: .none, by: dimensions, bounds: Self.recorderBounds)
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        let name = ForeignName.timer(label)
+        let name = Self.timerName(label)
         return histogram(name, unit: .seconds, by: dimensions, bounds: Self.timerBounds)
     }
 
@@ -66,7 +66,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func gauge(_ label: String, _ dimensions: [(String, String)]) -> StarwatchGauge {
-        let name = ForeignName.gauge(label)
+        let name = Self.gaugeName(label)
         let gauge = handle(name: name, kind: .gauge, dimensions: dimensions, samples: 1) { labels in
             let gauge = StarwatchGauge()
             return (gauge, ComputedSeries(name: name, labels: labels) { gauge.value })
@@ -110,7 +110,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
         samples: Int,
         make: ([(name: String, value: String)]) -> (Handle, any MetricSeries)
     ) -> Handle? {
-        let labels = ForeignName.labels(dimensions)
+        let labels = Self.labels(of: dimensions)
         let key = [name] + labels.flatMap { [$0.name, $0.value] }
         let found: Handle? = state.withLock { state in
             if let known = state.handles[key] { return known as? Handle }

@@ -7,14 +7,11 @@ import Synchronization
 /// cycle once; later lines are dropped and counted until it reads again. A queue on another thread would not hold it, and would
 /// lose the last lines before a crash, which say why.
 package final class DescriptorWriter: LogSink, Sendable {
-    private struct State {
-        let descriptor: Int32
-        var isStalled = false
-    }
-
     private static let patienceMilliseconds: Int32 = 100
 
-    private let state: Mutex<State>
+    private let descriptor: Int32
+    /// Whether the last line was not written completely. The next one then does not wait.
+    private let isStalled = Mutex(false)
     private let hasColour: Bool
     private let hasPriority: Bool
     private let onDrop: @Sendable () -> Void
@@ -38,8 +35,7 @@ package final class DescriptorWriter: LogSink, Sendable {
         onDrop: @escaping @Sendable () -> Void = {},
         wait: @escaping Wait = { DescriptorWriter.waitUntilReady($0, atMost: $1) }
     ) {
-        state = Mutex(State(descriptor: descriptor))
-        (self.hasPriority, self.onDrop, self.wait) = (hasPriority, onDrop, wait)
+        (self.descriptor, self.hasPriority, self.onDrop, self.wait) = (descriptor, hasPriority, onDrop, wait)
         self.hasColour = hasColour && format == .text
     }
 
@@ -52,7 +48,7 @@ package final class DescriptorWriter: LogSink, Sendable {
     ) -> DescriptorWriter {
         let isTerminal = isatty(STDERR_FILENO) == 1
         let hasColour = TerminalColour.isWanted(isTerminal: isTerminal, environment: environment)
-        let hasPriority = JournalStream.isOpen(as: STDERR_FILENO, environment: environment)
+        let hasPriority = isJournal(STDERR_FILENO, environment: environment)
         return DescriptorWriter(format: format, hasColour: hasColour, hasPriority: hasPriority, onDrop: onDrop)
     }
 
@@ -60,11 +56,11 @@ package final class DescriptorWriter: LogSink, Sendable {
         var line = line
         if hasColour { line = TerminalColour.painted(line, entry.severity) }
         if hasPriority { line = Array(entry.severity.journalPrefix.utf8) + line }
-        let isWritten = state.withLock { state in
+        let isWritten = isStalled.withLock { isStalled in
             let isWritten = line.withUnsafeBytes {
-                writeAll($0, to: state.descriptor, patience: state.isStalled ? 0 : Self.patienceMilliseconds)
+                writeAll($0, to: descriptor, patience: isStalled ? 0 : Self.patienceMilliseconds)
             }
-            state.isStalled = !isWritten
+            isStalled = !isWritten
             return isWritten
         }
         if !isWritten { onDrop() }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The stream by which systemd's journal reads a service's lines. Each line can begin with its priority (sd-daemon(3)).
-package enum JournalStream {
-    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names as `DEVICE:INODE`. A process inherits the variable even
-    /// where its output goes elsewhere.
-    package static func isOpen(as descriptor: Int32, environment: [String: String]) -> Bool {
+extension DescriptorWriter {
+    /// Whether a descriptor is the stream by which systemd's journal reads a service's lines, each of which can begin with
+    /// its priority (sd-daemon(3)). `$JOURNAL_STREAM` names it as `DEVICE:INODE`. A process inherits the variable even where
+    /// its output goes elsewhere.
+    package static func isJournal(_ descriptor: Int32, environment: [String: String]) -> Bool {
         guard let name = environment["JOURNAL_STREAM"] else { return false }
         var status = stat()
         return fstat(descriptor, &status) == 0 && name == "\(status.st_dev):\(status.st_ino)"

@@ -58,7 +58,7 @@ package struct LogEntry: Sendable {
         var line: [UInt8] = []
         line.reserveCapacity(256)
         line.append(text: #"{"timestamp":""#)
-        LogTimestamp.append(timestampMilliseconds, to: &line)
+        line.append(time: timestampMilliseconds)
         line.append(UInt8(ascii: "\""))
         for (name, value) in fields {
             line.append(UInt8(ascii: ","))
@@ -80,7 +80,7 @@ package struct LogEntry: Sendable {
     func textLine() -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
-        LogTimestamp.append(timestampMilliseconds, to: &line)
+        line.append(time: timestampMilliseconds)
         line.append(text: " \(severity.text)")
         line.pad(to: Self.eventColumn)
         line.append(plain: event)
@@ -195,27 +195,24 @@ package enum LogSeverity: String, MetricLabel {
     package var text: String { rawValue.uppercased() }
 }
 
-/// Formats Unix milliseconds as RFC 3339 in UTC, with milliseconds.
-enum LogTimestamp {
-    /// Appends `2026-01-01T12:00:00.000Z`. Years outside 0 to 9999 are clamped.
-    static func append(_ milliseconds: Int64, to bytes: inout [UInt8]) {
-        let clamped = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
-        let (days, inDay) = floorDivide(clamped, 86_400_000)
-        let date = civil(daysSinceEpoch: days)
-        digits(date.year, 4, &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        digits(date.month, 2, &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        digits(date.day, 2, &bytes)
-        bytes.append(UInt8(ascii: "T"))
-        digits(inDay / 3_600_000, 2, &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        digits(inDay / 60_000 % 60, 2, &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        digits(inDay / 1000 % 60, 2, &bytes)
-        bytes.append(UInt8(ascii: "."))
-        digits(inDay % 1000, 3, &bytes)
-        bytes.append(UInt8(ascii: "Z"))
+extension [UInt8] {
+    /// Appends Unix milliseconds as RFC 3339 in UTC: `2026-01-01T12:00:00.000Z`. Years outside 0 to 9999 are clamped.
+    mutating func append(time milliseconds: Int64) {
+        let clamped = Swift.min(Swift.max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+        let (days, inDay) = Self.floorDivide(clamped, 86_400_000)
+        let date = Self.civil(daysSinceEpoch: days)
+        let parts: [(value: Int64, scale: Int64, end: Unicode.Scalar)] = [
+            (date.year, 1000, "-"), (date.month, 10, "-"), (date.day, 10, "T"), (inDay / 3_600_000, 10, ":"),
+            (inDay / 60_000 % 60, 10, ":"), (inDay / 1000 % 60, 10, "."), (inDay % 1000, 100, "Z"),
+        ]
+        for part in parts {
+            var scale = part.scale
+            while scale > 0 {
+                append(0x30 + UInt8(part.value / scale % 10))
+                scale /= 10
+            }
+            append(UInt8(ascii: part.end))
+        }
     }
 
     /// Converts days to a civil date. Internally years begin in March, so that the leap day is the last of its year.
@@ -231,14 +228,5 @@ enum LogTimestamp {
     private static func floorDivide(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func digits(_ value: Int64, _ count: Int, _ bytes: inout [UInt8]) {
-        var divisor: Int64 = 1
-        for _ in 1..<count { divisor *= 10 }
-        while divisor > 0 {
-            bytes.append(0x30 + UInt8(value / divisor % 10))
-            divisor /= 10
-        }
     }
 }

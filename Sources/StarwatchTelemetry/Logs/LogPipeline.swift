@@ -9,16 +9,11 @@ package enum LogFormat: String, Sendable, CaseIterable {
 
 /// The stages of a log entry: formatting, redaction, folding, sinks. All loggers of the program share one pipeline.
 package final class LogPipeline: Sendable {
-    private struct Settings {
-        var sinks: [any LogSink]
-        var blackBox: (any LogSink)?
-        var pseudonym: (@Sendable (String) -> String)?
-    }
-
     private let format: LogFormat
     /// The minimum level of all loggers that have none of their own.
     package let level: Logger.Level
-    private let settings: Mutex<Settings>
+    private let settings:
+        Mutex<(sinks: [any LogSink], blackBox: (any LogSink)?, pseudonym: (@Sendable (String) -> String)?)>
     private let folder = Mutex(LogFolder())
     private let boxFolder = Mutex(LogFolder(for: .blackBox))
     private let redactor = Redactor()
@@ -39,7 +34,7 @@ package final class LogPipeline: Sendable {
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         (self.format, self.level) = (format, level)
-        settings = Mutex(Settings(sinks: sinks))
+        settings = Mutex((sinks, nil, nil))
         self.metrics = metrics
         self.nowMilliseconds = nowMilliseconds
     }
@@ -146,22 +141,24 @@ package struct EventLines: LogSink {
 /// Metrics of the log itself.
 package struct LogMetrics: Sendable {
     /// Entries by level, including folded ones.
-    package let entries = MetricRegistry.current.counters(
-        .counter("starwatch_log_entries_total", "Log entries by level, including folded ones."),
-        by: LabelDimension<LogSeverity>("level")
-    )
+    package let entries = MetricRegistry.current
+        .counters("starwatch_log_entries_total", "Log entries by level, including folded ones.").by(
+            LabelDimension<LogSeverity>("level")
+        )
     /// Redacted values, by kind.
-    package let redactions = MetricRegistry.current.counters(
-        .counter("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind."),
-        by: LabelDimension<RedactionKind>("kind")
-    )
+    package let redactions = MetricRegistry.current
+        .counters("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind.").by(
+            LabelDimension<RedactionKind>("kind")
+        )
     /// Entries folded into a later line.
     package let suppressed = MetricRegistry.current.counter(
-        .counter("starwatch_log_suppressed_total", "Repeated log entries folded into another line.")
+        "starwatch_log_suppressed_total",
+        "Repeated log entries folded into another line."
     )
     /// Lines dropped because their reader stalled.
     package let dropped = MetricRegistry.current.counter(
-        .counter("starwatch_log_dropped_total", "Log lines dropped because their reader stalled.")
+        "starwatch_log_dropped_total",
+        "Log lines dropped because their reader stalled."
     )
 
     package init() {}

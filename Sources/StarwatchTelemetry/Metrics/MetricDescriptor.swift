@@ -39,44 +39,10 @@ package struct MetricDescriptor: Sendable, Hashable {
     /// Whether samples can carry an exemplar; if not, exemplars are dropped.
     package let carriesExemplars: Bool
 
-    /// A counter; the name must end in `_total`.
-    package static func counter(
-        _ name: StaticString,
-        unit: MetricUnit = .none,
-        _ help: StaticString,
-        stability: MetricStability = .stable,
-        carriesExemplars: Bool = false
-    ) -> Self {
-        Self(.counter, name, unit: unit, help: help, stability, carriesExemplars: carriesExemplars)
-    }
-
-    package static func gauge(
-        _ name: StaticString,
-        unit: MetricUnit = .none,
-        _ help: StaticString,
-        stability: MetricStability = .stable
-    ) -> Self {
-        Self(.gauge, name, unit: unit, help: help, stability)
-    }
-
-    /// A histogram; in seconds by default.
-    package static func histogram(
-        _ name: StaticString,
-        unit: MetricUnit = .seconds,
-        _ help: StaticString,
-        stability: MetricStability = .stable,
-        carriesExemplars: Bool = false
-    ) -> Self {
-        Self(.histogram, name, unit: unit, help: help, stability, carriesExemplars: carriesExemplars)
-    }
-
-    /// A constant 1 whose labels describe the program; the name must end in `_info`.
-    package static func info(_ name: StaticString, _ help: StaticString, stability: MetricStability = .stable) -> Self {
-        Self(.info, name, unit: .none, help: help, stability)
-    }
-
     /// The family's name in OpenMetrics, without `_total` and `_info`.
-    package var openMetricsName: String {
+    package var openMetricsName: String { Self.openMetricsName(kind, name) }
+
+    private static func openMetricsName(_ kind: MetricKind, _ name: String) -> String {
         switch kind {
         case .counter where name.hasSuffix("_total"): String(name.dropLast(6))
         case .info where name.hasSuffix("_info"): String(name.dropLast(5))
@@ -91,16 +57,22 @@ package struct MetricDescriptor: Sendable, Hashable {
 }
 
 extension MetricDescriptor {
-    fileprivate init(
+    /// The name of a counter must end in `_total`, that of an info in `_info`. The unit is the name's last word before that.
+    package init(
         _ kind: MetricKind,
         _ name: StaticString,
-        unit: MetricUnit,
-        help: StaticString,
-        _ stability: MetricStability,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) {
-        (self.name, self.help) = ("\(name)", "\(help)")
-        (self.kind, self.unit, self.stability) = (kind, unit, stability)
-        self.carriesExemplars = carriesExemplars
+        let plain = Self.openMetricsName(kind, "\(name)")
+        self.init(
+            name: "\(name)",
+            kind: kind,
+            unit: MetricUnit.allCases.first { $0.isSuffix(of: plain) } ?? .none,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
     }
 }

@@ -110,16 +110,14 @@ package struct LabelDimension<Value: Sendable>: Sendable {
         }
     }
 
-    var axis: LabelAxis { LabelAxis(name: name, values: zip(values, shown).map { ($0, $1) }) }
+    var axis: LabelAxis {
+        let all = zip(values, shown).map { (text: $0, isShown: $1) }
+        return (CatalogueLabel(name: name, values: all.filter(\.isShown).map(\.text)), all)
+    }
 }
 
-/// A ``LabelDimension`` without the type of its values.
-struct LabelAxis {
-    let name: String
-    let values: [(text: String, isShown: Bool)]
-
-    var label: CatalogueLabel { CatalogueLabel(name: name, values: values.filter(\.isShown).map(\.text)) }
-}
+/// A ``LabelDimension`` without the type of its values: the label as the catalogue shows it, and all values.
+typealias LabelAxis = (label: CatalogueLabel, values: [(text: String, isShown: Bool)])
 
 extension UInt8 {
     var isLowercaseLetter: Bool { self >= 0x61 && self <= 0x7A }

@@ -1,18 +1,23 @@
 /// Families that read their values from other handles when the page is rendered.
 extension MetricRegistry {
-    /// Registers a counter that shows the sum of others; 0 if there are none.
-    package func counterView(_ descriptor: MetricDescriptor, sumOf counters: [Counter]) {
-        view(descriptor, .counter) { Double(counters.reduce(0) { $0 + $1.value }) }
-    }
-
     /// Registers a counter with a computed value, which must never decrease. `nil` omits the family from the page.
-    package func counterView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
-        view(descriptor, .counter, computed)
+    package func counterView(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        computed: @escaping @Sendable () -> Double?
+    ) {
+        view(.init(.counter, name, help, stability: stability), computed)
     }
 
     /// Registers a gauge with a computed value. `nil` omits the family from the page.
-    package func gaugeView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
-        view(descriptor, .gauge, computed)
+    package func gaugeView(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        computed: @escaping @Sendable () -> Double?
+    ) {
+        view(.init(.gauge, name, help, stability: stability), computed)
     }
 
     /// Registers a histogram that shows the sum of others, including their exemplars.
@@ -21,8 +26,14 @@ extension MetricRegistry {
     ///   - histograms: The histograms to show, with equal bounds. Without any, such as when no such poll is configured, it
     ///     stays at zero.
     ///   - bounds: Some or all of the histograms' bounds, because a view can only be coarser. Any other bound traps.
-    package func histogramView(_ descriptor: MetricDescriptor, sumOf histograms: [Histogram], bounds: [Double]) {
-        precondition(descriptor.kind == .histogram, "\(descriptor.name) is not a histogram.")
+    package func histogramView(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        sumOf histograms: [Histogram],
+        bounds: [Double]
+    ) {
+        let descriptor = MetricDescriptor(.histogram, name, help, stability: stability)
         precondition(
             histograms.allSatisfy { Set($0.bounds).isSuperset(of: bounds) && $0.bounds == histograms[0].bounds },
             "\(descriptor.name) has a bound that its histogram lacks."
@@ -41,8 +52,8 @@ extension MetricRegistry {
     }
 
     /// Registers a constant 1 with labels that describe the program, each by ``CatalogueLabel/info(_:_:)``.
-    package func info(_ descriptor: MetricDescriptor, _ labels: [CatalogueLabel]) {
-        precondition(descriptor.kind == .info, "\(descriptor.name) is not an info.")
+    package func info(_ name: StaticString, _ help: StaticString, _ labels: [CatalogueLabel]) {
+        let descriptor = MetricDescriptor(.info, name, help)
         let series = ComputedSeries(name: descriptor.name, labels: labels.map { ($0.name, $0.values[0]) }) { 1 }
         register(MetricFamily(descriptor: descriptor, labels: labels, series: [series]))
     }
@@ -66,12 +77,7 @@ extension MetricRegistry {
         register(MetricFamily(descriptor: descriptor, labels: labels, table: table))
     }
 
-    private func view(
-        _ descriptor: MetricDescriptor,
-        _ kind: MetricKind,
-        _ compute: @escaping @Sendable () -> Double?
-    ) {
-        precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
+    private func view(_ descriptor: MetricDescriptor, _ compute: @escaping @Sendable () -> Double?) {
         let series = ComputedSeries(name: descriptor.name, compute: compute)
         register(MetricFamily(descriptor: descriptor, series: [series]))
     }

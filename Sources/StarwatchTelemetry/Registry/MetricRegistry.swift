@@ -30,7 +30,8 @@ package final class MetricRegistry: Sendable {
     package init(dependencies: MetricsBridge? = nil) {
         self.dependencies = dependencies
         guard let dependencies else { return }
-        let overflow = MetricDescriptor.counter(
+        let overflow = MetricDescriptor(
+            .counter,
             "starwatch_metrics_series_overflow_total",
             "Metrics of dependencies dropped because they exceeded the budget or their name is taken."
         )
@@ -38,59 +39,69 @@ package final class MetricRegistry: Sendable {
         register(MetricFamily(descriptor: overflow, series: [series]))
     }
 
-    // MARK: - Counters
+    // MARK: - Handles
 
     /// Registers a counter without labels.
-    package func counter(_ descriptor: MetricDescriptor) -> Counter {
-        make(descriptor, .counter, by: [], Self.counterSeries)[0]
+    package func counter(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> Counter {
+        counters(name, help, stability: stability, carriesExemplars: carriesExemplars).alone
     }
 
-    /// Registers a counter for each value of a label.
-    package func counters<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Counter> {
-        MetricVector1(a, make(descriptor, .counter, by: [a.axis], Self.counterSeries))
+    /// Registers a counter for each value of a label, or of two.
+    package func counters(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> SplitFamily<Counter> {
+        split(.init(.counter, name, help, stability: stability, carriesExemplars: carriesExemplars), Self.counterSeries)
     }
-
-    /// Registers a counter for each pair of values of two labels.
-    ///
-    /// - Parameter isExpected: Returns `false` for a pair that does not occur. Its series appears only if it counts.
-    package func counters<A, B>(
-        _ descriptor: MetricDescriptor,
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>,
-        where isExpected: (A, B) -> Bool = { _, _ in true }
-    ) -> MetricVector2<A, B, Counter> {
-        let expected = a.cases.flatMap { left in b.cases.map { isExpected(left, $0) } }
-        let handles = make(descriptor, .counter, by: [a.axis, b.axis], expected: expected, Self.counterSeries)
-        return MetricVector2(a, b, handles)
-    }
-
-    // MARK: - Gauges
 
     /// Registers a gauge without labels.
-    package func gauge(_ descriptor: MetricDescriptor) -> Gauge {
-        make(descriptor, .gauge, by: [], Self.gaugeSeries)[0]
+    package func gauge(_ name: StaticString, _ help: StaticString, stability: MetricStability = .stable) -> Gauge {
+        gauges(name, help, stability: stability).alone
     }
 
     /// Registers a gauge for each value of a label.
-    package func gauges<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Gauge> {
-        MetricVector1(a, make(descriptor, .gauge, by: [a.axis], Self.gaugeSeries))
+    package func gauges(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable
+    ) -> SplitFamily<Gauge> {
+        split(.init(.gauge, name, help, stability: stability), Self.gaugeSeries)
     }
 
-    // MARK: - Histograms
-
     /// Registers a histogram without labels.
-    package func histogram(_ descriptor: MetricDescriptor, bounds: [Double]) -> Histogram {
-        make(descriptor, .histogram, by: [], bounds: bounds, Self.histogramSeries(bounds))[0]
+    package func histogram(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false,
+        bounds: [Double]
+    ) -> Histogram {
+        histograms(name, help, stability: stability, carriesExemplars: carriesExemplars, bounds: bounds).alone
     }
 
     /// Registers a histogram for each value of a label.
-    package func histograms<A>(
-        _ descriptor: MetricDescriptor,
-        bounds: [Double],
-        by a: LabelDimension<A>
-    ) -> MetricVector1<A, Histogram> {
-        let handles = make(descriptor, .histogram, by: [a.axis], bounds: bounds, Self.histogramSeries(bounds))
-        return MetricVector1(a, handles)
+    package func histograms(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false,
+        bounds: [Double]
+    ) -> SplitFamily<Histogram> {
+        let descriptor = MetricDescriptor(
+            .histogram,
+            name,
+            help,
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
+        return split(descriptor, bounds: bounds, Self.histogramSeries(bounds))
     }
 
     // MARK: - Collecting and rendering
@@ -180,22 +191,28 @@ package final class MetricRegistry: Sendable {
     private typealias Made<Handle> = (handle: Handle, series: any MetricSeries)
     private typealias Labels = [(name: String, value: String)]
 
+    private func split<Handle: MetricHandle>(
+        _ descriptor: MetricDescriptor,
+        bounds: [Double] = [],
+        _ makeOne: @escaping (MetricDescriptor, Labels) -> Made<Handle>
+    ) -> SplitFamily<Handle> {
+        SplitFamily { self.make(descriptor, by: $0, expected: $1, bounds: bounds, makeOne) }
+    }
+
     /// - Parameter expected: For each combination of values, whether it occurs; empty: all do.
     private func make<Handle: MetricHandle>(
         _ descriptor: MetricDescriptor,
-        _ kind: MetricKind,
         by axes: [LabelAxis],
-        bounds: [Double] = [],
-        expected: [Bool] = [],
+        expected: [Bool],
+        bounds: [Double],
         _ makeOne: (MetricDescriptor, Labels) -> Made<Handle>
     ) -> [Handle] {
-        precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
         // The series of a hidden value appear together.
         var combinations: [(labels: Labels, hiddenBy: String?)] = [([], nil)]
         for axis in axes {
             combinations = combinations.flatMap { left in
                 axis.values.map { value in
-                    (left.labels + [(axis.name, value.text)], left.hiddenBy ?? (value.isShown ? nil : value.text))
+                    (left.labels + [(axis.label.name, value.text)], left.hiddenBy ?? (value.isShown ? nil : value.text))
                 }
             }
         }
@@ -237,5 +254,24 @@ package final class MetricRegistry: Sendable {
             let name = descriptor.name
             return (histogram, HistogramSeries(name: name, labels: labels, histogram: histogram, buckets: buckets))
         }
+    }
+}
+
+/// A family that is registered when its labels are given.
+package struct SplitFamily<Handle: Sendable> {
+    fileprivate let handles: (_ axes: [LabelAxis], _ expected: [Bool]) -> [Handle]
+
+    fileprivate var alone: Handle { handles([], [])[0] }
+
+    package func by<A>(_ a: LabelDimension<A>) -> MetricVector1<A, Handle> { MetricVector1(a, handles([a.axis], [])) }
+
+    /// - Parameter isExpected: Returns `false` for a pair that does not occur. Its series appears only if it counts.
+    package func by<A, B>(
+        _ a: LabelDimension<A>,
+        _ b: LabelDimension<B>,
+        where isExpected: (A, B) -> Bool = { _, _ in true }
+    ) -> MetricVector2<A, B, Handle> {
+        let expected = a.cases.flatMap { left in b.cases.map { isExpected(left, $0) } }
+        return MetricVector2(a, b, handles([a.axis, b.axis], expected))
     }
 }

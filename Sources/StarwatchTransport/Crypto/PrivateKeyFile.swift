@@ -18,15 +18,10 @@ enum PrivateKeyFile {
         }
     }
 
-    static func parse(_ bytes: [UInt8]) throws(Failure) -> Secp256k1PrivateKey {
-        guard let key = Secp256k1PrivateKey(try number(in: bytes)) else { throw .unreadable }
-        return key
-    }
-
-    /// The 32 bytes of the key.
-    static func number(in bytes: [UInt8]) throws(Failure) -> [UInt8] {
+    /// The key and its 32 bytes.
+    static func parse(_ bytes: [UInt8]) throws(Failure) -> (number: [UInt8], key: Secp256k1PrivateKey) {
         let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\r" }
-        let number: [UInt8]
+        var number: [UInt8]
         if text.contains("-----BEGIN") {
             guard !text.contains("ENCRYPTED") else { throw .encrypted }
             if let der = pem(text, label: "EC PRIVATE KEY") {
@@ -43,7 +38,9 @@ enum PrivateKeyFile {
             number = decoded
         }
         guard number.count <= 32 else { throw .unreadable }
-        return [UInt8](repeating: 0, count: 32 - number.count) + number
+        number.insert(contentsOf: repeatElement(0, count: 32 - number.count), at: 0)
+        guard let key = Secp256k1PrivateKey(number) else { throw .unreadable }
+        return (number, key)
     }
 
     private static func pem(_ text: String, label: String) -> [UInt8]? {

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 import StarwatchCore
 
 /// The content of an error response, in the shapes that servers of both dialects send.
@@ -27,22 +26,24 @@ struct ErrorBody: Sendable, Equatable {
     init() {}
 
     init(_ body: some Collection<UInt8>) {
-        guard body.count <= Self.limitBytes,
-            let first = body.first(where: { $0 > 32 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "\"")
-        else { return }
-        guard JSONText.isBounded(Array(body)) else { return }
-        let data = Data(body)
-        if first == UInt8(ascii: "\"") {
-            message = (try? JSONDecoder().decode([String].self, from: Data("[".utf8) + data + Data("]".utf8)))?.first
-        } else if let wire = try? JSONDecoder().decode(Wire.self, from: data) {
-            code = wire.code ?? wire.error?.code ?? wire.error?.text
-            message = wire.error?.message ?? wire.message ?? wire.error?.text
-            retryAfterSeconds = wire.retryAfter
-            requestID = wire.requestID
-            isObject = wire.error?.isObject ?? false
-            field = wire.details?.field
-            requiredScope = wire.details?.requiredScope
-            currentTime = wire.details?.currentTime.flatMap { Timestamp(iso8601: $0) }
+        let bytes = Array(body.prefix(Self.limitBytes + 1))
+        guard bytes.count <= Self.limitBytes, JSONText.isBounded(bytes), let tree = JSONTree(json: bytes) else {
+            return
+        }
+        func text(_ path: String) -> String? { if case .text(let text)? = tree[path] { text } else { nil } }
+        switch tree {
+        case .text(let text): message = text
+        case .object:
+            let sentence = text("error")
+            code = text("code") ?? text("error.code") ?? sentence
+            message = text("error.message") ?? text("message") ?? sentence
+            retryAfterSeconds = tree["retryAfter"]?.double
+            requestID = text("requestId")
+            if case .object? = tree["error"] { isObject = true }
+            field = text("details.field")
+            requiredScope = text("details.requiredScope")
+            currentTime = text("details.currentTime").flatMap { Timestamp(iso8601: $0) }
+        default: break
         }
     }
 
@@ -53,64 +54,5 @@ struct ErrorBody: Sendable, Equatable {
             field: field.flatMap(RequestField.init(path:)),
             scope: requiredScope.flatMap { TokenScope($0) }
         )
-    }
-
-    private struct Wire: Decodable {
-        var error: ErrorField?
-        var code: String?
-        var message: String?
-        var retryAfter: Double?
-        var requestID: String?
-        var details: Details?
-
-        enum CodingKeys: String, CodingKey {
-            case error, code, message, retryAfter, details
-            case requestID = "requestId"
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            error = try? container.decode(ErrorField.self, forKey: .error)
-            code = try? container.decode(String.self, forKey: .code)
-            message = try? container.decode(String.self, forKey: .message)
-            retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
-            requestID = try? container.decode(String.self, forKey: .requestID)
-            details = try? container.decode(Details.self, forKey: .details)
-        }
-    }
-
-    private struct Details: Decodable {
-        var field: String?
-        var requiredScope: String?
-        var currentTime: String?
-
-        enum CodingKeys: CodingKey { case field, requiredScope, currentTime }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            field = try? container.decode(String.self, forKey: .field)
-            requiredScope = try? container.decode(String.self, forKey: .requiredScope)
-            currentTime = try? container.decode(String.self, forKey: .currentTime)
-        }
-    }
-
-    private struct ErrorField: Decodable {
-        var text: String?
-        var code: String?
-        var message: String?
-        var isObject = false
-
-        enum CodingKeys: CodingKey { case code, message }
-
-        init(from decoder: any Decoder) throws {
-            if let text = try? decoder.singleValueContainer().decode(String.self) {
-                self.text = text
-                return
-            }
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            isObject = true
-            code = try? container.decode(String.self, forKey: .code)
-            message = try? container.decode(String.self, forKey: .message)
-        }
     }
 }

@@ -37,8 +37,6 @@ package struct NTPClient: Sendable {
     ///
     /// Concurrent calls run one after the other. Cancelling the task ends the wait immediately; the socket is closed
     /// when the response arrives or the timeout passes.
-    ///
-    /// - Throws: ``NTPError``.
     package func sample() async throws(NTPError) -> ClockSample {
         typealias Answer = Result<ClockSample, NTPError>
         let (answers, continuation) = AsyncStream<Answer>.makeStream()

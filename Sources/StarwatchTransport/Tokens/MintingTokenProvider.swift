@@ -54,17 +54,8 @@ struct MintedToken {
     /// Returns a new `jti` on each call. Only canonical tokens carry it.
     private let makeID: @Sendable () -> String
 
-    private struct Entry {
-        var token: AccessToken
-        var account: DID
-        var dialect: Dialect
-        /// The server's time when it was minted, as far as it was known then.
-        var mintedAt: Timestamp
-        /// Time from minting to expiry.
-        var lifetime: Duration
-    }
-
-    private var entry: Entry?
+    /// With the server's time when the token was minted, as far as it was known then, and the time from minting to expiry.
+    private var entry: (token: AccessToken, account: DID, dialect: Dialect, mintedAt: Timestamp, lifetime: Duration)?
 
     init(
         lifetime: Duration,
@@ -103,7 +94,7 @@ struct MintedToken {
     /// Keeps `token`, minted at `now`. A token without an expiry is not kept, because its replacement has no due time.
     mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
         guard let expiry = token.expiresAt else { return }
-        entry = Entry(token: token, account: account, dialect: dialect, mintedAt: now, lifetime: expiry - now)
+        entry = (token, account, dialect, now, expiry - now)
     }
 
     mutating func drop() { entry = nil }

@@ -16,30 +16,40 @@ package enum SigningKeyContent {
     ) throws(TokenError) -> [UInt8] {
         switch algorithm {
         case .hs256:
-            try check(sharedSecret: content, setting: setting)
+            // RFC 7518, section 3.2. Who has one token can guess a shorter secret offline.
+            guard content.count >= 32 else {
+                throw .fileInvalid(
+                    setting: setting,
+                    advice: "it has \(content.count) bytes, and HS256 needs 32 or more; use a longer one"
+                )
+            }
             return content
         case .es256k:
-            let number: [UInt8]
-            do { number = try PrivateKeyFile.number(in: content) } catch {
-                throw .fileInvalid(setting: setting, advice: error.advice)
-            }
-            guard let key = Secp256k1PrivateKey(number) else {
-                throw .fileInvalid(setting: setting, advice: PrivateKeyFile.Failure.unreadable.advice)
-            }
+            let (number, key) = try privateKey(in: content, setting: setting)
             guard let address = EthereumAddress(account) else { throw .unsupportedDID }
             guard address == key.address else { throw .keyMismatch }
             return number
         }
     }
 
-    /// Checks that a secret is as long as HS256 demands: 32 bytes (RFC 7518, section 3.2). Who has one token can guess a
-    /// shorter secret offline.
-    static func check(sharedSecret: [UInt8], setting: String) throws(TokenError) {
-        guard sharedSecret.count < 32 else { return }
-        throw .fileInvalid(
-            setting: setting,
-            advice: "it has \(sharedSecret.count) bytes, and HS256 needs 32 or more; use a longer one"
-        )
+    /// Returns the DID of a private key, its address in mixed case as apps write it (EIP-55).
+    ///
+    /// - Parameter setting: Names the file in the error.
+    package static func did(of content: [UInt8], setting: String) throws(TokenError) -> DID {
+        let address = try privateKey(in: content, setting: setting).key.address
+        guard let did = DID("did:ethr:" + address.checksummed) else {
+            preconditionFailure("an address has 40 digits")
+        }
+        return did
+    }
+
+    private static func privateKey(
+        in content: [UInt8],
+        setting: String
+    ) throws(TokenError) -> (number: [UInt8], key: Secp256k1PrivateKey) {
+        do throws(PrivateKeyFile.Failure) { return try PrivateKeyFile.parse(content) } catch {
+            throw .fileInvalid(setting: setting, advice: error.advice)
+        }
     }
 
     /// The name of a key that is given none: 12 hexadecimal digits of a keyed hash, which do not reveal it.

@@ -74,7 +74,8 @@ package actor StoredKeyTokenProvider: MintingTokenProvider {
         ring = nil
         minted.drop()
         let keys = try await source.keys(of: account).filter { $0.algorithm == algorithm }
-        ring = SigningRing(account: account, generation: generation, signers: keys.compactMap(Signer.init))
+        let signers = keys.compactMap { Signer($0.algorithm, $0.secret, kid: $0.kid, endsAt: $0.endsAt) }
+        ring = SigningRing(account: account, generation: generation, signers: signers)
     }
 }
 

@@ -6,12 +6,7 @@ import Synchronization
 /// A provider can read a file or run a program, so it is asked on the runtime's threads, not on those of a transport. A
 /// changed secret file is therefore noticed a second late.
 package final class TokenMemory: TokenProvider {
-    private struct Known {
-        let token: AccessToken
-        let account: DID
-        let dialect: Dialect
-        let at: Duration
-    }
+    private typealias Known = (token: AccessToken, account: DID, dialect: Dialect, at: Duration)
 
     private static let lifetime = Duration.seconds(1)
 
@@ -65,7 +60,7 @@ package final class TokenMemory: TokenProvider {
             if isNew { onAnswer(true) }
         }
         if purpose == .poll {
-            let known = token.map { Known(token: $0, account: account, dialect: dialect, at: now) }
+            let known = token.map { ($0, account, dialect, now) as Known }
             // A token that was obtained before another was refused can be the refused one.
             last.withLock { last in if last.generation == generation { last.known = known } }
         }

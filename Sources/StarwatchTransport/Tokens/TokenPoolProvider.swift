@@ -125,10 +125,6 @@ extension DID {
 extension String {
     /// Whether this is valid after `Bearer ` in a header (RFC 6750, 2.1).
     var isTokenText: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || "-._~+/=".utf8.contains(byte)
-            }
+        !isEmpty && utf8.allSatisfy { $0.isAlphanumeric || "-._~+/=".utf8.contains($0) }
     }
 }

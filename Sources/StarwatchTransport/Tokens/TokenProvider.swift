@@ -37,8 +37,6 @@ package protocol TokenProvider: Sendable {
     func forget() async
 
     /// Checks, without obtaining a token, that this provider can serve `account`. Called at start.
-    ///
-    /// - Throws: ``TokenError`` when it cannot.
     func validate(account: DID) async throws(TokenError)
 
     /// Expiry of the token in use; `nil` when there is no token, or it states no expiry.

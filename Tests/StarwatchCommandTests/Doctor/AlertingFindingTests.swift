@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func alertingThatWorksIsSound() {
-        let finding = AlertingFinding.finding(.success(Self.sound))
+        let finding = Finding.alerting(.success(Self.sound))
         #expect(finding.state == .ok)
         #expect(finding.text.contains("StarwatchWatchdog fires, and 1 Alertmanager gets the alerts."))
     }
@@ -31,20 +31,20 @@ import Testing
         ("no Alertmanager", without { $0.alertmanagers = 0 }),
     ])
     func eachMissingLinkIsAProblem(text: String, state: AlertingState) {
-        let finding = AlertingFinding.finding(.success(state))
+        let finding = Finding.alerting(.success(state))
         #expect(finding.state == .problem && finding.text.contains(text), "\(finding.text)")
     }
 
     @Test func theAdviceIsToLoadRulesOnlyIfTheyAreNotLoaded() {
-        let silent = AlertingFinding.finding(.success(Self.without { $0.alerts["StarwatchWatchdog"] = "inactive" }))
+        let silent = Finding.alerting(.success(Self.without { $0.alerts["StarwatchWatchdog"] = "inactive" }))
         #expect(silent.text.contains("its page of rules shows the error") && !silent.text.contains("load the rules"))
-        let missing = AlertingFinding.finding(.success(Self.without { $0.alerts["StarwatchWatchdog"] = nil }))
+        let missing = Finding.alerting(.success(Self.without { $0.alerts["StarwatchWatchdog"] = nil }))
         #expect(missing.text.contains("load the rules"))
     }
 
     @Test func withoutPrometheusAlertingIsNotChecked() {
-        #expect(AlertingFinding.finding(nil).state == .skipped)
+        #expect(Finding.alerting(nil).state == .skipped)
         let error = AgentError(.failed, "The query to Prometheus failed (connection failed).")
-        #expect(AlertingFinding.finding(.failure(error)).text == error.message)
+        #expect(Finding.alerting(.failure(error)).text == error.message)
     }
 }

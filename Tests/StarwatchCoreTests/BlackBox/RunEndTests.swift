@@ -19,7 +19,7 @@ struct RunEndTests {
         mark(.start, at: seconds, RunStart(boot: boot, cgroup: group).text)
     }
 
-    private var causes: [RunEndCause] { RunEndDecision.ends(marks).map(\.cause) }
+    private var causes: [RunEndCause] { RunEnd.ends(marks).map(\.cause) }
 
     @Test("that recorded itself has its own cause")
     mutating func recorded() {
@@ -35,7 +35,7 @@ struct RunEndTests {
     mutating func killed() {
         start(at: 1)
         start(at: 9)
-        let end = RunEndDecision.ends(marks)[0]
+        let end = RunEnd.ends(marks)[0]
         #expect((end.cause, end.startedAt, end.at) == (.killed, time(1), time(9)))
         #expect(end.after == time(1) && end.before == time(9))
         #expect(!end.isRecorded)
@@ -49,9 +49,9 @@ struct RunEndTests {
             var next = RunStart(boot: Self.boot)
             next.formerSign = time(found)
             mark(.start, at: 9, next.text)
-            #expect(RunEndDecision.ends(marks)[0].after == time(expected))
+            #expect(RunEnd.ends(marks)[0].after == time(expected))
         }
-        let end = RunEndDecision.ends(marks)[0]
+        let end = RunEnd.ends(marks)[0]
         #expect(end.account == "was killed from outside, between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:09.000Z")
     }
 
@@ -79,7 +79,7 @@ struct RunEndTests {
         mark(.start, at: 49, "6 \(Self.boot)cdef")
         start(at: 59, kills: 7)
         #expect(causes == Array(repeating: .killed, count: 6))
-        #expect(RunEndDecision.ends(marks).first?.phrase == "was killed from outside")
+        #expect(RunEnd.ends(marks).first?.phrase == "was killed from outside")
     }
 
     @Test("has the cgroup of a service, of a container that sees a part of the tree, and none of version 1")
@@ -118,7 +118,7 @@ struct RunEndTests {
         start(at: 9)
         mark(.crash, at: 12, "watchdog 6")
         start(at: 20)
-        let ends = RunEndDecision.ends(marks)
+        let ends = RunEnd.ends(marks)
         #expect(ends.map(\.cause) == [.crashed, .watchdog])
         #expect(ends.map(\.at.milliseconds) == [4000, 12_000])
         #expect(ends[0].phrase == "crashed (SIGSEGV)")
@@ -129,9 +129,9 @@ struct RunEndTests {
         start(at: 1)
         #expect(causes.isEmpty)
         var machine = RunStart(boot: Self.boot)
-        #expect(RunEndDecision.ends(marks, before: (machine, time(5))).map(\.at) == [time(5)])
+        #expect(RunEnd.ends(marks, before: (machine, time(5))).map(\.at) == [time(5)])
         machine.formerSign = time(3)
-        let end = RunEndDecision.ends(marks, before: (machine, nil))[0]
+        let end = RunEnd.ends(marks, before: (machine, nil))[0]
         #expect(end.after == time(3) && end.before == nil)
         #expect(end.at == time(3) + .milliseconds(1))
         #expect(end.account == "was killed from outside, after 1970-01-01T00:00:03.000Z")
@@ -141,11 +141,11 @@ struct RunEndTests {
     mutating func window() {
         for second in [100, 200, 300] as [Int64] { start(at: second) }
         mark(.end, at: 400, RunEndCause.stopped.rawValue)
-        let ends = RunEndDecision.ends(marks)
+        let ends = RunEnd.ends(marks)
         #expect(ends.count == 3)
         let now = Timestamp(milliseconds: 310_000)
-        #expect(RunEndDecision.unasked(ends, within: .seconds(60), now: now).map(\.at.milliseconds) == [300_000])
-        #expect(RunEndDecision.unasked(ends, within: .seconds(600), now: now).count == 2)
+        #expect(RunEnd.unasked(ends, within: .seconds(60), now: now).map(\.at.milliseconds) == [300_000])
+        #expect(RunEnd.unasked(ends, within: .seconds(600), now: now).count == 2)
     }
 
     @Test("has a mark of one slot, so that many runs are remembered")

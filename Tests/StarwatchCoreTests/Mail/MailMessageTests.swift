@@ -176,7 +176,7 @@ import Testing
         String(repeating: "long ", count: 400), String(repeating: "庭", count: 500), "a\nb\n\nc", "\0\u{1}",
     ])
     func aTextOfAnyLinesReadsBack(text: String) {
-        let bytes = QuotedPrintable.encode(text)
+        let bytes = MailMessage.quotedPrintable(text)
         #expect(unquoted(bytes) == text.replacing("\n", with: "\r\n") + "\r\n")
         let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
         #expect(lines.allSatisfy { $0.utf8.count <= 76 && !$0.hasSuffix(" ") && !$0.hasSuffix("\t") })
@@ -185,6 +185,6 @@ import Testing
     }
 
     @Test func bothKindsOfLineEndsBecomeThoseOfAMail() {
-        #expect(QuotedPrintable.encode("a\r\nb\rc\nd") == Array("a\r\nb\r\nc\r\nd\r\n".utf8))
+        #expect(MailMessage.quotedPrintable("a\r\nb\rc\nd") == Array("a\r\nb\r\nc\r\nd\r\n".utf8))
     }
 }

@@ -59,15 +59,15 @@ struct ControlTokenTests {
     /// Each byte counts, wherever it stands, and all are looked at before there is an answer.
     @Test func tokensAreComparedByteByByte() {
         let token = Array("a token of some length".utf8)
-        #expect(SecretText.isEqual(token, token))
-        #expect(SecretText.isEqual([], []))
+        #expect(token.isEqual(toSecret: token))
+        #expect([UInt8]().isEqual(toSecret: []))
         for index in token.indices {
             for bit in 0..<8 {
                 var other = token
                 other[index] ^= 1 << UInt8(bit)
-                #expect(!SecretText.isEqual(token, other))
+                #expect(!token.isEqual(toSecret: other))
             }
-            #expect(!SecretText.isEqual(token, Array(token[..<index])))
+            #expect(!token.isEqual(toSecret: Array(token[..<index])))
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import StarwatchHTTP
 
 @Suite struct ListenerTests {
-    private static let gone = HTTPServerError.badSocket(path: "socket", detail: "its file is gone")
+    private static let gone = AgentError.badSocket(path: "socket", detail: "its file is gone")
 
     private func run(whenBound: @escaping @Sendable () -> Void) async throws {
         let listener = Listener(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func whatGoesWrongWhenItListensEndsIt() async throws {
-        await #expect(throws: HTTPServerError.self) { try await run {} }
+        await #expect(throws: AgentError.self) { try await run {} }
     }
 
     /// So it ends when the time for stopping is over, for example because a sink does not answer.

@@ -84,12 +84,12 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.clock.source = .system }
             let soon = world.clock.now + Self.day
-            agent.topics.noteWebConfiguration(.loaded(CertificateNews(expiry: soon)), at: .http)
+            agent.topics.noteWebConfiguration(.loaded(certificateExpiry: soon), at: .http)
             #expect(await agent.state().reasons == ["certificate_expiring:port:http"])
             #expect(await agent.page()[Self.name, ["of": "port:http"]] == soon.seconds)
-            agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: soon + Self.day * 90)), at: .http)
+            agent.topics.noteWebConfiguration(.reloaded(certificateExpiry: soon + Self.day * 90), at: .http)
             #expect(await agent.state().reasons == [])
-            agent.topics.noteWebConfiguration(.loaded(CertificateNews(expiry: nil)), at: .http)
+            agent.topics.noteWebConfiguration(.loaded(certificateExpiry: nil), at: .http)
             #expect(await agent.state().certificates == [:])
         }
     }

@@ -193,7 +193,7 @@ import Testing
             let status = await agent.state()
             #expect(status.reasons == ["reload_refused:control"])
             #expect(status.headline == "The changed web configuration of port control was refused")
-            agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .control)
+            agent.topics.noteWebConfiguration(.reloaded(certificateExpiry: nil), at: .control)
             #expect(await agent.state().reasons == [])
         }
     }

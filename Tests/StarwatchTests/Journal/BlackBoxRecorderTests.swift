@@ -240,7 +240,7 @@ struct BlackBoxRecorderTests {
         let again = BlackBoxRecorder(besides: database)
         await RunRecorder(again, machine: { start }, after: nil).begin(now: Timestamp(seconds: 950))
         await again.close()
-        let ends = RunEndDecision.ends(try content().marks)
+        let ends = RunEnd.ends(try content().marks)
         #expect(ends.map(\.after) == [130, 900].map { Timestamp(seconds: $0) })
         #expect(ends.map(\.before) == [900, 950].map { Timestamp(seconds: $0) })
     }

@@ -347,7 +347,7 @@ import Testing
                     agent.topics.noteRefusal(.token, at: .control, of: "127.0.0.0/8")
                     agent.topics.noteRefusal(.password, at: .http, of: "127.0.0.0/8")
                     agent.topics.noteWebConfiguration(.clearText, at: .control)
-                    agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .http)
+                    agent.topics.noteWebConfiguration(.reloaded(certificateExpiry: nil), at: .http)
                     agent.topics.noteWebConfiguration(.refused("The key is missing."), at: .http)
                     try? await agent.reload()
                     group.cancelAll()

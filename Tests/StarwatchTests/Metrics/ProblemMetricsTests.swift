@@ -96,9 +96,9 @@ import Testing
                     !$0.value.isNaN && !$0.key.name.hasPrefix("process_") && !$0.key.name.contains("store_transaction")
                 }
             }
-            let (before, longest) = (values(), metrics.api.longest.seconds)
+            let (before, longest) = (values(), metrics.api.longestSeconds)
             for _ in 1...2 { #expect(await agent.state().has(.stale, of: World.starred)) }
-            #expect(values() == before && metrics.api.longest.seconds == longest)
+            #expect(values() == before && metrics.api.longestSeconds == longest)
             await world.stopAgent()
             #expect(!world.log.lines.contains { $0.contains("problem.began") && $0.contains("\"stale\"") })
         }

@@ -4,9 +4,9 @@ import StarwatchHTTP
 /// The table of the settings of a web configuration file, which has the format of the Prometheus exporters.
 ///
 /// A setting of that format that the agent cannot obey is an error, because ignoring it would promise something.
-enum WebConfigurationTable {
+extension WebConfiguration {
     @SettingsBuilder<WebConfiguration> static var settings: [Entry<WebConfiguration>] {
-        Entry(optional: "tls_server_config", \.tls, WebConfiguration.TLS(), "no TLS") { tls }
+        Entry(optional: "tls_server_config", \.tls, TLS(), "no TLS") { tlsSettings }
         Entry("http_server_config", \.self) {
             // A client chooses HTTP/2 in the handshake, and chooses HTTP/1.1 if it is not offered.
             hint("http2")
@@ -16,7 +16,7 @@ enum WebConfigurationTable {
         never("rate_limit", "the agent limits each client by itself, whatever this says; remove it.")
     }
 
-    @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Entry<WebConfiguration.TLS>] {
+    @SettingsBuilder<TLS> private static var tlsSettings: [Entry<TLS>] {
         Entry("cert_file", \.certificateFile, as: .file().needed("needs cert_file; add it."))
         Entry("key_file", \.keyFile, as: .secretFile(.text).needed("needs key_file; add it."))
         Entry("client_ca_file", \.clientCAFile, as: .file())
@@ -55,10 +55,10 @@ enum WebConfigurationTable {
     // MARK: - Rules
 
     /// The format's former name of a type.
-    private static let formerTypes = ["RequireClientCert": WebConfiguration.ClientCertificates.requireAny.rawValue]
+    private static let formerTypes = ["RequireClientCert": ClientCertificates.requireAny.rawValue]
 
-    private static var tlsVersion: Rule<WebConfiguration.Version> {
-        let known = Rule<WebConfiguration.Version>.choice()
+    private static var tlsVersion: Rule<Version> {
+        let known = Rule<Version>.choice()
         return Rule(print: known.print) { field in
             if let text = field.text, ["TLS10", "TLS11"].contains(text) {
                 return field.reject("\(text) is not secure, and the agent never offers it; use TLS12 or TLS13.")
@@ -67,15 +67,15 @@ enum WebConfigurationTable {
         }
     }
 
-    private static var cipherSuites: Rule<[WebConfiguration.CipherSuite]> {
+    private static var cipherSuites: Rule<[CipherSuite]> {
         words(
             "names a suite that the agent does not offer; use those of ECDHE with GCM or CHACHA20, such as "
                 + "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256."
         )
     }
 
-    private static var curves: Rule<[WebConfiguration.Curve]> {
-        words("must be a list of \(WebConfiguration.Curve.allCases.map(\.rawValue).joined(separator: ", ")).")
+    private static var curves: Rule<[Curve]> {
+        words("must be a list of \(Curve.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
 
     /// A list of words, each one of a fixed set.

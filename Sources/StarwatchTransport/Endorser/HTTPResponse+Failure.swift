@@ -1,21 +1,20 @@
 internal import FoundationEssentials
 package import StarwatchCore
 
-/// Classifies a response by its consequence for retries, rate limits and the circuit breaker.
-package enum AnswerClassifier {
-    /// Returns the failure that a response stands for; `nil` for 2xx and 304. A body over 64 KiB is ignored.
+/// The classes of responses by their consequence for retries, rate limits and the circuit breaker.
+extension HTTPResponse {
+    /// Returns the failure that the response stands for; `nil` for 2xx and 304. A body over 64 KiB is ignored.
     ///
     /// - Parameter now: The local time of the response. A `Retry-After` date counts from it when the response has no
     ///   `Date`.
-    package static func classify(_ response: HTTPResponse, now: Timestamp) -> APIFailure? {
-        let status = response.status
+    package func failure(at now: Timestamp) -> APIFailure? {
         if (200..<300).contains(status) || status == 304 { return nil }
-        let error = (400..<600).contains(status) ? ErrorBody(response.body) : ErrorBody()
+        let error = (400..<600).contains(status) ? ErrorBody(body) : ErrorBody()
         // Applies to every 4xx and 5xx: a server can send Retry-After with any of them.
-        let wait = (400..<600).contains(status) ? retryAfter(response.headers, error, now: now) : nil
+        let wait = (400..<600).contains(status) ? Self.retryAfter(headers, error, now: now) : nil
         var detail = error.detail
-        if status == 400 { detail.token = tokenProblem(error) }
-        let (result, failureClass) = meaning(of: status, error, detail.token, isTimed: wait != nil)
+        if status == 400 { detail.token = Self.tokenProblem(error) }
+        let (result, failureClass) = Self.meaning(of: status, error, detail.token, isTimed: wait != nil)
         return APIFailure(
             result: result,
             failureClass: failureClass,
@@ -81,11 +80,11 @@ package enum AnswerClassifier {
 }
 
 extension HTTPExchange {
-    /// The response, if it is a 2xx or 304; otherwise the failure that it stands for, by ``AnswerClassifier``.
+    /// The response, if it is a 2xx or 304; otherwise the failure that it stands for.
     package var answer: Result<HTTPResponse, APIFailure> {
         switch result {
         case .success(let response):
-            let failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall)
+            let failure = response.failure(at: measurements.receivedAt.wall)
             return failure.map(Result.failure) ?? .success(response)
         case .failure(let error):
             return .failure(

@@ -1,5 +1,5 @@
-/// Sanitises names and labels of dependencies.
-enum ForeignName {
+// Sanitises names and labels of dependencies.
+extension MetricsBridge {
     private static let timerSuffixes = [
         "_nanoseconds", "_microseconds", "_milliseconds", "_seconds", "_ns", "_us", "_ms",
     ]
@@ -8,18 +8,18 @@ enum ForeignName {
     private static let maxLabelBytes = 64
 
     /// The name with a single `_total`.
-    static func counter(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) + "_total" }
+    static func counterName(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) + "_total" }
 
     /// The name with a single `_seconds`, which replaces any other time unit.
-    static func timer(_ label: String) -> String {
+    static func timerName(_ label: String) -> String {
         stripped(stripped(word(label), of: reservedSuffixes), of: timerSuffixes) + "_seconds"
     }
 
     /// The name without suffixes of other kinds.
-    static func gauge(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) }
+    static func gaugeName(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) }
 
     /// The labels sorted by name, without duplicates. Values are redacted and cut to 64 bytes at a character boundary.
-    static func labels(_ dimensions: [(String, String)]) -> [(name: String, value: String)] {
+    static func labels(of dimensions: [(String, String)]) -> [(name: String, value: String)] {
         var seen: Set<String> = []
         return dimensions.map { (word($0.0), $0.1) }
             .map { (name: reservedLabels.contains($0.0) ? "exported_" + $0.0 : $0.0, value: value($0.1)) }

@@ -1,0 +1,57 @@
+package import StarwatchCore
+
+/// `auth.kind: shared_secret` and `did_key`: mints tokens with the key in a file.
+///
+/// A shared secret can mint a token for any account: prefer a DID key where the server accepts one.
+package actor KeyFileTokenProvider: MintingTokenProvider {
+    private let algorithm: SigningAlgorithm
+    private var file: SecretFile
+    private var current: (account: DID, signer: Signer)?
+    var minted: MintedToken
+
+    /// - Parameters:
+    ///   - file: HS256: the bytes of the secret. ES256K: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
+    ///   - lifetime: Time from `iat` to `exp`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - scope: The scope of canonical tokens.
+    ///   - makeID: Returns a new `jti` on each call. Only canonical tokens carry it.
+    package init(
+        _ algorithm: SigningAlgorithm,
+        file: SecretFile,
+        lifetime: Duration = .seconds(3600),
+        refreshBefore: Duration = .seconds(600),
+        scope: String = TokenScope.standard,
+        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
+    ) {
+        (self.algorithm, self.file) = (algorithm, file)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
+    }
+
+    /// Rejects an account whose DID does not match the key: the server would only report that it found no key.
+    package func validate(account: DID) async throws(TokenError) { _ = try signer(of: account) }
+
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
+        let signer = try signer(of: account)
+        let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
+        guard let text = signer.sign(claims) else {
+            throw .fileInvalid(setting: setting, advice: "its key cannot sign; replace the key")
+        }
+        return AccessToken(rawValue: text, expiresAt: claims.expiresAt)
+    }
+
+    private var setting: String { algorithm == .hs256 ? "auth.secret_file" : "auth.key_file" }
+
+    private func signer(of account: DID) throws(TokenError) -> Signer {
+        let changed = try file.readIfChanged()
+        if changed == nil, let current, current.account == account { return current.signer }
+        current = nil
+        if changed != nil { minted.drop() }
+        let content = if let changed { changed } else { try file.read() }
+        let secret = try SigningKeyContent.secret(in: content, algorithm, of: account, setting: setting)
+        guard let signer = Signer(algorithm, secret) else {
+            throw .fileInvalid(setting: setting, advice: PrivateKeyFile.Failure.unreadable.advice)
+        }
+        current = (account, signer)
+        return signer
+    }
+}
