@@ -46,6 +46,7 @@ package final class AgentProcess: Sendable {
     let startedAt: Duration
 
     package var store: Store { environment.store }
+    var callbackWriter: CallbackWriter { CallbackWriter(options: options.callbacks, pseudonym: pseudonym) }
     var gates: Gates { requester.gates }
     var journal: Journal { Journal(environment: environment, differences: differences) }
 
