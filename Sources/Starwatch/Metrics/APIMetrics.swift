@@ -17,14 +17,14 @@ package final class APIMetrics: Sendable {
         "starwatch_api_latency_seconds",
         "Time from the start of a request to the last byte of its response.",
         carriesExemplars: true,
-        bounds: .latency
+        bounds: Buckets.latency
     ).by(.endpoint)
     /// No metric, but the bound of the p95 that the status shows: the longest request since the last look.
     private let longest = Mutex(Duration.zero)
     package let phases = page.histograms(
         "starwatch_api_phase_seconds",
         "Duration of request phases; only phases that occurred are counted.",
-        bounds: .phase
+        bounds: Buckets.phase
     ).by(LabelDimension<RequestPhase>("phase", shown: CatalogueScope.current.features.phases))
     package let receivedBytes = page.counters("starwatch_api_received_bytes_total", "Response bytes on the network.")
         .by(.endpoint)
@@ -44,7 +44,7 @@ package final class APIMetrics: Sendable {
     package let retryDelay = page.histogram(
         "starwatch_retry_delay_seconds",
         "Wait time before a retry.",
-        bounds: .wait
+        bounds: Buckets.wait
     )
     package let throttled = page.counters(
         "starwatch_throttled_total",
@@ -53,7 +53,7 @@ package final class APIMetrics: Sendable {
     package let throttleWait = page.histograms(
         "starwatch_throttle_wait_seconds",
         "Wait time for a rate limit.",
-        bounds: .wait
+        bounds: Buckets.wait
     ).by(LabelDimension<ThrottleSource>("source"))
     package let throttleUntil = page.gauge(
         "starwatch_throttle_until_timestamp_seconds",

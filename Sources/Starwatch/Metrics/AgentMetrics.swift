@@ -36,7 +36,7 @@ package final class AgentMetrics: Sendable {
     package let transactions = page.histograms(
         "starwatch_store_transaction_seconds",
         "Duration of database transactions, by kind.",
-        bounds: .local
+        bounds: Buckets.local
     ).by(LabelDimension<TransactionGroup>("operation"))
     package let storeErrors = page.counters(
         "starwatch_store_errors_total",
@@ -66,7 +66,7 @@ package final class AgentMetrics: Sendable {
     package let scrapeDuration = page.histogram(
         "starwatch_scrape_seconds",
         "Time to render the metrics page.",
-        bounds: .local
+        bounds: Buckets.local
     )
     // A detail: the scrape that reads it is usually the only one it counts.
     package let scrapesInFlight = page.gauge(

@@ -23,7 +23,7 @@ extension AgentMetrics {
             "Polling duration in seconds",
             stability: .contract,
             sumOf: shown.map { polls.duration[$0] },
-            bounds: .contractCycle
+            bounds: Buckets.contractCycle
         )
         counter("starred_projects_changes_found_total", "Changes found.", sumOf: all(polls.changesFound))
         counter(
@@ -46,7 +46,7 @@ extension AgentMetrics {
             "Duration of requests.",
             stability: .contract,
             sumOf: [api.latency[Self.contractEndpoint]],
-            bounds: .contractLatency
+            bounds: Buckets.contractLatency
         )
         registry.gaugeView(
             "starred_projects_api_throughput_rps",

@@ -15,7 +15,7 @@ package struct DigestMetrics: Sendable {
     package let lateness = page.histogram(
         "starwatch_digest_lateness_seconds",
         "Delay between a digest's time and its delivery to the sinks.",
-        bounds: .lateness
+        bounds: Buckets.lateness
     )
 }
 
@@ -119,13 +119,13 @@ package struct FleetMetrics: Sendable {
         "starwatch_fleet_visit_delay_seconds",
         "Delay between the time an account is due and its visit.",
         stability: .detail,
-        bounds: .lateness
+        bounds: Buckets.lateness
     )
     package let visits = page.histogram(
         "starwatch_fleet_visit_seconds",
         "Duration of a visit: polls, delivery and acknowledgement.",
         stability: .detail,
-        bounds: .visit
+        bounds: Buckets.visit
     )
     package let sharedRequests = page.counter(
         "starwatch_fleet_shared_requests_total",
@@ -157,7 +157,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_poll_seconds",
         "Duration of polls defined by a host application, including waits.",
         stability: .detail,
-        bounds: .cycle
+        bounds: Buckets.cycle
     )
     let requests = page.counters(
         "starwatch_host_requests_total",
@@ -168,7 +168,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_request_seconds",
         "Time from the start of such a request to the last byte of its response.",
         stability: .detail,
-        bounds: .latency
+        bounds: Buckets.latency
     )
     let retries = page.counters(
         "starwatch_host_retries_total",
@@ -189,7 +189,7 @@ package struct HostPollMetrics: HostPollObserver {
         "starwatch_host_throttle_wait_seconds",
         "Wait time of such requests for a rate limit.",
         stability: .detail,
-        bounds: .wait
+        bounds: Buckets.wait
     ).by(LabelDimension<ThrottleSource>("source"))
 
     package func ended(_ outcome: HostPollOutcome, after duration: Duration) {

@@ -6,7 +6,7 @@ final class HealthMemory: Sendable {
     private struct Seen {
         var lastScrape: Timestamp?
         var rhythm = ScrapeRhythm()
-        var answers = AnswerWindow(bounds: .latency)
+        var answers = AnswerWindow(bounds: Buckets.latency)
         /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
         var jump: (event: ClockJumpDetector.Event, at: Duration)?
         var refusedReload: RefusedReload?

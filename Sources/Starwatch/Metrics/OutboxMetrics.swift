@@ -78,13 +78,13 @@ package struct OutboxMetrics: Sendable {
     package let deliveryDuration = page.histograms(
         "starwatch_delivery_seconds",
         "Duration of delivery attempts.",
-        bounds: .delivery
+        bounds: Buckets.delivery
     ).by(.sink)
     package let freshness = page.histograms(
         "starwatch_freshness_seconds",
         "Time from a change on the server to its delivery, corrected for clock skew.",
         carriesExemplars: true,
-        bounds: .freshness
+        bounds: Buckets.freshness
     ).by(.poll)
     package let acknowledgements = page.counters("starwatch_acknowledgements_total", "Acknowledged changes, by result.")
         .by(LabelDimension<AcknowledgementResult>("result"))

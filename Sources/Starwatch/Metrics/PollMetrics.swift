@@ -64,7 +64,7 @@ package final class PollMetrics: Sendable {
         "starwatch_poll_duration_seconds",
         "Duration of cycles that reached the API, including failed ones.",
         carriesExemplars: true,
-        bounds: .cycle
+        bounds: Buckets.cycle
     ).by(.poll)
     package let inFlight = page.gauges("starwatch_poll_in_flight", "Whether a cycle is running: 1 or 0.").by(.poll)
     package let lastAttempt = page.gauges(
@@ -92,7 +92,7 @@ package final class PollMetrics: Sendable {
     package let scheduleDelay = page.histograms(
         "starwatch_schedule_delay_seconds",
         "Delay between scheduled and actual start of a run.",
-        bounds: .lateness
+        bounds: Buckets.lateness
     ).by(.poll)
     package let pages = page.counters("starwatch_poll_pages_total", "Pages that were fetched and validated.").by(.poll)
     package let changesFound = page.counters(

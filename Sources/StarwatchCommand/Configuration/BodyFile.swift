@@ -2,9 +2,10 @@ import Foundation
 import Starwatch
 import StarwatchCore
 
-extension Rule<SinkValue> {
-    /// The file of a webhook's template, which no other user can read: it often has the key of a service.
-    static var body: Rule {
+/// The file of a webhook's template.
+enum BodyFile {
+    /// A file that no other user can read: a template often has the key of a service.
+    static var rule: Rule<SinkValue> {
         Rule<String>.secretFile(.text).map(to: { ConfigurationPrinter.scalar($0.path ?? "") }) { path, field in
             guard field.journal.files.loader.checksSecrets else { return .body(nil, file: path) }
             guard let content = FileManager.default.contents(atPath: path) else {
@@ -20,7 +21,7 @@ extension Rule<SinkValue> {
     }
 
     /// Reports a field that the sink does not get.
-    static func checkBody(of sink: SinkOptions, at field: SettingsField) {
+    static func check(_ sink: SinkOptions, at field: SettingsField) {
         guard sink["include_account"] != true, let body = sink["body_file"], let path = body.path,
             let line = body.body?.lines[BodyTemplate.accountDID]
         else { return }

@@ -58,7 +58,7 @@ extension ConfigurationTable {
         let needed = "needs a kind: one of \(kinds.joined(separator: ", "))."
         return [
             Entry("name", \.name, as: .text(ValueRules.name).needed("needs a name.")),
-            Entry("kind", \.word, as: Rule.word(of: kinds).needed(needed)),
+            Entry("kind", \.word, as: Choice.rule(of: kinds).needed(needed)),
         ]
     }
 
@@ -159,7 +159,7 @@ extension ConfigurationTable {
         for (key, message) in kind.mistakes(in: sink, has: section.has, isForMany: section.journal.servesMany) {
             section.report(message, at: key)
         }
-        if !section.has("format") { Rule.checkBody(of: sink, at: section.field("body_file")) }
+        if !section.has("format") { BodyFile.check(sink, at: section.field("body_file")) }
     }
 
     private static func write(

@@ -188,27 +188,25 @@ extension Rule where Value: CaseIterable & RawRepresentable<String> {
     ///   - aliases: Other words for a choice.
     static func choice(isLong: Bool = false, aliases: [String: String] = [:]) -> Rule {
         let words = Value.allCases.map(\.rawValue)
-        return among(words, isLong: isLong, \.rawValue) { Value(rawValue: aliases[$0] ?? $0) }
+        return Choice.rule(of: words, isLong: isLong, \.rawValue) { Value(rawValue: aliases[$0] ?? $0) }
     }
 }
 
-extension Rule<String> {
+/// The rules of a choice among words.
+enum Choice {
     /// - Parameter words: The choices, which the reference alone lists.
-    static func word(of words: [String]) -> Rule {
-        among(words, isLong: true, \.self) { words.contains($0) ? $0 : nil }
+    static func rule(of words: [String]) -> Rule<String> {
+        rule(of: words, isLong: true, \.self) { words.contains($0) ? $0 : nil }
     }
-}
 
-extension Rule {
-    /// A choice among words.
-    fileprivate static func among(
-        _ words: [String],
+    fileprivate static func rule<Value>(
+        of words: [String],
         isLong: Bool,
         _ print: @escaping (Value) -> String,
         _ make: @escaping (String) -> Value?
-    ) -> Rule {
+    ) -> Rule<Value> {
         let all = words.joined(separator: ", ")
-        var rule = scalar("one of \(all)", print) { text, field in
+        var rule = Rule<Value>.scalar("one of \(all)", print) { text, field in
             make(text) ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
         }
         rule.choices = (words.joined(separator: " | "), isLong)

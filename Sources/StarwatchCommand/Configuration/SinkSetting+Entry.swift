@@ -22,7 +22,7 @@ extension SinkSetting {
         switch form {
         case .text(let problem): plain(.text(problem))
         case .word(let problem): plain(word(problem))
-        case .choice(let words): plain(.word(of: words))
+        case .choice(let words): plain(Choice.rule(of: words))
         case .url: plain(.url)
         case .proxy: plain(.text(ValueRules.proxy))
         case .secretURL: plain(.secretURL)
@@ -34,7 +34,7 @@ extension SinkSetting {
         case .number(let range): boxed(.integer(range), SinkValue.number, \.number)
         case .time(let range): boxed(.duration(range.lowerBound, range.upperBound), SinkValue.time, \.time)
         case .flag: boxed(.flag, SinkValue.flag, \.flag)
-        case .body: .body
+        case .body: BodyFile.rule
         }
     }
 

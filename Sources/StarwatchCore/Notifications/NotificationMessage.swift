@@ -283,19 +283,23 @@ extension NotificationMessage {
 }
 
 /// Notifications that the hours of a sink hold.
-extension NotificationMessage {
-    /// Whether hours hold it: it announces changes or is a notice, and nobody asked for it at a time, as with a
+package enum HeldMessage {
+    /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
     /// snooze. What takes a notice back is no news, so it goes at once.
-    package var canBeHeld: Bool { repeats == nil && (!changes.isEmpty || isNotice && cleared != true) }
+    package static func canBe(_ message: NotificationMessage) -> Bool {
+        message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
+    }
 
-    /// Whether it can be joined with others. A part of a group names the others, so it stays itself.
-    package var canBeJoined: Bool { canBeHeld && !changes.isEmpty && place == nil }
+    /// Whether one can be joined with others. A part of a group names the others, so it stays itself.
+    package static func canBeJoined(_ message: NotificationMessage) -> Bool {
+        canBe(message) && !message.changes.isEmpty && message.place == nil
+    }
 
     /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
-    private var isNotice: Bool { count == 0 }
+    private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
 
     /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
-    /// ``without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
+    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
     /// its place in a group.
     ///
     /// - Parameters:

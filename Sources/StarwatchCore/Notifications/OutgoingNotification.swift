@@ -29,8 +29,8 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         self.payload = payload
     }
 
-    /// Whether the hours of a sink hold it, by ``NotificationMessage/canBeHeld``.
-    package var canBeHeld: Bool { NotificationMessage(json: payload)?.canBeHeld ?? false }
+    /// Whether the hours of a sink hold it, by ``HeldMessage``.
+    package var canBeHeld: Bool { NotificationMessage(json: payload).map(HeldMessage.canBe) ?? false }
 
     package init(_ message: NotificationMessage) {
         self.init(

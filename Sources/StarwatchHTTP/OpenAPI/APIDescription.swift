@@ -24,14 +24,14 @@ package struct APIDescription: Sendable {
     private var document: JSONTree {
         [
             "openapi": "3.1.0",
-            "info": ["title": "Starwatch control API", "version": "1", "description": .text(Self.about)],
+            "info": ["title": "Starwatch control API", "version": "1", "description": .text(APIFacts.about)],
             "servers": [["url": "/"]],
             "security": [["token": []]],
             "paths": .object(paths.mapValues(JSONTree.object)),
             "components": [
                 "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
                 "responses": .object(
-                    Self.errors.reduce(into: [:]) { $0[$1.value.name] = answer($1.key, $1.value) }
+                    APIFacts.errors.reduce(into: [:]) { $0[$1.value.name] = answer($1.key, $1.value) }
                 ),
                 "schemas": .object(schemas),
             ],
@@ -41,7 +41,7 @@ package struct APIDescription: Sendable {
     private func answer(_ status: Int, _ error: (name: String, kind: String, meaning: String)) -> JSONTree {
         let example: JSONTree = ["error": ["kind": .text(error.kind), "message": "…"]]
         var answer: [String: JSONTree] = ["description": .text(error.meaning)]
-        answer["headers"] = Self.headers[status]
+        answer["headers"] = APIFacts.headers[status]
         answer["content"] = ["application/json": ["schema": Self.reference("Error"), "example": example]]
         return .object(answer)
     }
@@ -63,7 +63,7 @@ package struct APIDescription: Sendable {
         let meaning = notes[SchemaProbe.name(of: V.Answer.self)]?.text ?? "The answer."
         let content = try content(of: V.Answer.self)
         var answers: [String: JSONTree] = ["200": ["description": .text(meaning), "content": .object(content)]]
-        if verb.path == ControlAPI.runPoll.path { answers["303"] = Self.wayBack }
+        if verb.path == ControlAPI.runPoll.path { answers["303"] = APIFacts.wayBack }
         // The header that names one of many accounts can be malformed, name none, or be missing.
         let errors = verb.path == ControlAPI.status.path ? [400] : verb.reads ? [400, 404, 409] : [400, 404, 409, 413]
         add(operation, verb.method, at: verb.path, answers: answers, errors: errors)
@@ -103,7 +103,7 @@ package struct APIDescription: Sendable {
     ) {
         var (operation, answers) = (operation, answers)
         for status in [401, 403, 429, 500] + errors {
-            guard let error = Self.errors[status] else { continue }
+            guard let error = APIFacts.errors[status] else { continue }
             answers["\(status)"] = ["$ref": "#/components/responses/\(error.name)"]
         }
         operation["responses"] = .object(answers)
@@ -126,12 +126,12 @@ package struct APIDescription: Sendable {
         let note = notes[field]
         var schema: [String: JSONTree] =
             switch note?.type {
-            case "Int64": Self.wholeNumber
+            case "Int64": APIFacts.wholeNumber
             case "Bool": ["type": "boolean", "default": false]
             case "TimeText": ["type": "string", "format": "date-time"]
             default: ["type": "string"]
             }
-        schema.merge(Self.facts[field] ?? [:]) { $1 }
+        schema.merge(APIFacts.facts[field] ?? [:]) { $1 }
         var parameter: [String: JSONTree] = ["name": .text(name), "in": .text(place)]
         if place == "path" { parameter["required"] = true }
         parameter["description"] = schema.removeValue(forKey: "description") ?? note.map { .text($0.text) }
@@ -166,7 +166,7 @@ package struct APIDescription: Sendable {
             guard let value = node.properties[SchemaProbe.anyName] else { return object(node) }
             schema = ["type": "object", "additionalProperties": orNull(value, self.schema(of: value, field + "[]"))]
         }
-        return .object(schema.merging(Self.facts[field] ?? [:]) { $1 })
+        return .object(schema.merging(APIFacts.facts[field] ?? [:]) { $1 })
     }
 
     /// A reference to the schema of a type of its own, or the schema of one that only another type has.
@@ -186,7 +186,7 @@ package struct APIDescription: Sendable {
         var schema = isSelection ? Self.selection(properties) : Self.object(properties, node.required.sorted())
         let text = notes[node.name]?.text ?? ""
         if !text.isEmpty { schema["description"] = .text(text) }
-        let name = Self.names[node.name] ?? (node.name.contains(".") ? "" : node.name)
+        let name = APIFacts.names[node.name] ?? (node.name.contains(".") ? "" : node.name)
         guard !name.isEmpty else { return .object(schema) }
         schemas[name] = .object(schema)
         return Self.reference(name)
@@ -231,7 +231,7 @@ package struct APIDescription: Sendable {
         case "boolean": return true
         case "object":
             if let value = schema["additionalProperties"], value != false {
-                return .object([Self.samples[name]?.scalar ?? "hook": sample(of: value)])
+                return .object([APIFacts.samples[name]?.scalar ?? "hook": sample(of: value)])
             }
             guard case .object(let properties)? = schema["properties"], case .list(let required)? = schema["required"]
             else { return [:] }
@@ -243,7 +243,7 @@ package struct APIDescription: Sendable {
             // The first word that the description names.
             let words = schema["description"]?.scalar?.split(separator: "`", omittingEmptySubsequences: false)
                 .dropFirst()
-            return Self.samples[name] ?? .text(words?.first.map(String.init) ?? "…")
+            return APIFacts.samples[name] ?? .text(words?.first.map(String.init) ?? "…")
         }
     }
 

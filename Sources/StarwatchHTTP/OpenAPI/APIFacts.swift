@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchPolling
 
 /// Facts that the types of the control API cannot say.
-extension APIDescription {
+enum APIFacts {
     static let about = """
         What changes a running agent, or names people and projects. On the Unix socket control.socket its file mode decides who \
         may; on TCP (control.listen) every request needs the bearer token of control.token_file, and an address that was refused \

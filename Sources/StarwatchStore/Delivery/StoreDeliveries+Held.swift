@@ -302,7 +302,7 @@ extension DeliveryRows {
         return try groups.compactMap { group, sinks in
             let parts = group.compactMap { messages[$0] }
             let taken = sinks.reduce(into: Set<String>()) { $0.formUnion(keys[$1] ?? []) }
-            let joined = NotificationMessage.joining(parts, id: newID(), createdAt: now, besides: taken)
+            let joined = HeldMessage.joining(parts, id: newID(), createdAt: now, besides: taken)
             guard let joined else { return nil }
             for sink in sinks { keys[sink, default: []].insert(joined.collapseKey) }
             return try carry(group, joined, in: group.compactMap { streams[$0] }, to: sinks.sorted(), at: now, make)
@@ -315,7 +315,7 @@ extension DeliveryRows {
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [[Int64]], keys: Set<String>) {
         func canBeJoined(_ held: HeldDelivery) -> Bool {
-            messages[held.notification].map(\.canBeJoined) ?? false
+            messages[held.notification].map(HeldMessage.canBeJoined) ?? false
         }
         let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
         var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })

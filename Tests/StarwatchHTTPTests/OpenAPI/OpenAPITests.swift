@@ -73,7 +73,7 @@ struct OpenAPITests {
         for (name, _) in ControlAPI.named {
             #expect(notes["ControlVerbs.\(name)"]?.text.hasSuffix(".") == true, "\(name)")
         }
-        for field in APIDescription.facts.keys where field.first?.isUppercase == true {
+        for field in APIFacts.facts.keys where field.first?.isUppercase == true {
             #expect(notes[field.replacing("[]", with: "")] != nil, "\(field)")
         }
     }
