@@ -79,8 +79,8 @@ import Testing
             splay: 0s                    # range of this instance's fixed delay (at most 7d)
             stale_after: null            # degraded after it; null: longest gap between runs + 1h, at least 4h (at least 1s)
             plan_ids: []                 # only seeds an empty database; later: starwatch stars set
-            near: null                   # projects_of_interest: those near a place: latitude, longitude, km
-            words: []                    # projects_of_interest: those with one of them (at most 10)
+            near: null                   # for projects_of_interest, those near a place: latitude, longitude, km
+            words: []                    # for projects_of_interest, those with one of them (at most 10)
             bootstrap: latest            # latest | last_week | beginning; the first run announces none, a week or all
             validation: lenient          # lenient | strict
             quarantine_invalid: after 3  # after 3 | true | false; the third rejection sets items aside

@@ -137,8 +137,14 @@ import Testing
             "notifications act",
             "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("feed url", "USAGE: starwatch feed url [--host <host:port>] [--config <file>] [--json]"),
-        ("feed rotate", "USAGE: starwatch feed rotate [--host <host:port>] [--config <file>] [--json]"),
+        (
+            "feed url",
+            "USAGE: starwatch feed url [--host <host:port>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
+        ),
+        (
+            "feed rotate",
+            "USAGE: starwatch feed rotate [--host <host:port>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
+        ),
         (
             "deeplink",
             "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"

@@ -95,3 +95,17 @@ package struct FeedListing: Sendable, Codable {
 
     enum CodingKeys: String, CodingKey { case notifications }
 }
+
+/// A notification that the feed keeps. Served only by the control API, because it names projects.
+package struct FeedEntry: Sendable, Codable, Hashable {
+    /// The sequence, which rises with every notification.
+    package var sequence: Int64
+    package var storedAt: TimeText
+    package var notification: NotificationMessage
+
+    enum CodingKeys: String, CodingKey {
+        case sequence
+        case storedAt = "stored_at"
+        case notification
+    }
+}

@@ -109,20 +109,6 @@ extension FeedEntry {
     }
 }
 
-/// A notification that the feed keeps. Served only by the control API, because it names projects.
-package struct FeedEntry: Sendable, Codable, Hashable {
-    /// The sequence, which rises with every notification.
-    package var sequence: Int64
-    package var storedAt: TimeText
-    package var notification: NotificationMessage
-
-    enum CodingKeys: String, CodingKey {
-        case sequence
-        case storedAt = "stored_at"
-        case notification
-    }
-}
-
 /// A page of kept notifications, newest first.
 package struct NotificationQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.

@@ -15,7 +15,7 @@ extension ConfigurationTable {
             Entry("stale_after", \.staleAfter, as: .duration(.seconds(1)), stale)
             Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
             near
-            Entry("words", \.words, as: words, "projects_of_interest: those with one of them")
+            Entry("words", \.words, as: words, "for projects_of_interest, those with one of them")
             Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces none, a week or all")
             Entry("validation", \.validation, as: .choice())
             Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
@@ -44,7 +44,7 @@ extension ConfigurationTable {
 
     /// A place near which somebody looks for projects tells where they live.
     private static var near: Entry<PollOptions> {
-        Entry(optional: "near", \.near, GeoCircle(), "projects_of_interest: those near a place") {
+        Entry(optional: "near", \.near, GeoCircle(), "for projects_of_interest, those near a place") {
             let degrees = { (range: ClosedRange<Double>) in Rule.number(range).shown { _ in "<degrees>" } }
             Entry(
                 "latitude",

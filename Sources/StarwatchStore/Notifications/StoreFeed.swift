@@ -60,12 +60,12 @@ package struct StoreFeed: Sendable {
 
     /// The rows below `before`, the newest first. Rows that do not open are missing.
     package func list(of account: DID, before: Int64?, limit: Int) async throws(StoreError) -> [FeedRow] {
-        try await list(account, "sequence < ? ORDER BY sequence DESC", before ?? .max, limit)
+        try await list(account, "sequence < ? ORDER BY sequence DESC", before ?? .max, limit: limit)
     }
 
     /// The rows above `after`, the oldest first. Rows that do not open are missing.
     package func list(of account: DID, after: Int64, limit: Int) async throws(StoreError) -> [FeedRow] {
-        try await list(account, "sequence > ? ORDER BY sequence", after, limit)
+        try await list(account, "sequence > ? ORDER BY sequence", after, limit: limit)
     }
 
     /// The largest sequence number that the account ever used; 0 if there was none.
@@ -79,7 +79,7 @@ package struct StoreFeed: Sendable {
         _ account: DID,
         _ condition: String,
         _ sequence: Int64,
-        _ limit: Int
+        limit: Int
     ) async throws(StoreError) -> [FeedRow] {
         try await store.direct(.read) { db in
             var found: [FeedRow] = []

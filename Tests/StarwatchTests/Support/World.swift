@@ -130,11 +130,18 @@ final class World: Sendable {
         let changes: [Change]
     }
 
+    /// Those of many accounts, each of which has a file, one account after the other.
     var notifications: [Notification] {
         get throws {
-            guard let data = FileManager.default.contents(atPath: folder.path("sink.jsonl")) else { return [] }
-            return try data.split(separator: UInt8(ascii: "\n")).map {
-                try JSONDecoder().decode(Notification.self, from: Data($0))
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("")).filter {
+                $0.hasPrefix("sink.") && $0.hasSuffix(".jsonl")
+            }
+            return try files.sorted().flatMap { file in
+                try (FileManager.default.contents(atPath: folder.path(file)) ?? Data()).split(
+                    separator: UInt8(ascii: "\n")
+                ).map {
+                    try JSONDecoder().decode(Notification.self, from: Data($0))
+                }
             }
         }
     }
