@@ -1,4 +1,4 @@
-package import StarwatchCore
+import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 import Synchronization
