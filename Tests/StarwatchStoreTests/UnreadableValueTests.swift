@@ -316,14 +316,25 @@ struct UnreadableValueTests {
         #expect(try await store.keys.addSigningKey(key, of: World.alice, grace: .normal) == .added)
         var draft = AccountDraft(did: World.alice)
         draft.sinks = ["log": SinkAddress(url: "https://sink.test/secret")]
-        try await store.write(.edit) { [draft] db in _ = try db.accounts.setSinks(of: draft) }
+        try await store.write(.edit) { [draft] db in
+            _ = try db.accounts.setSinks(of: draft)
+            // As an agent for many accounts has it.
+            let (key, token) = (db.key(World.alice), String(repeating: "0", count: 32))
+            try db.run(
+                """
+                INSERT INTO feeds (account, token, sealed_token) VALUES (?1, ?2, ?3)
+                ON CONFLICT (account) DO UPDATE SET token = ?2, sealed_token = ?3
+                """,
+                [key, db.vault.lookup(token, as: "feed"), try db.sealed(token, .feedToken, of: key, row: key)]
+            )
+        }
     }
 
     // MARK: - Everything else
 
     /// Columns with one value after ``World/fill(_:)``, and what of the answers is then missing.
     static let columns = SealedColumn.allCases.filter {
-        ![.did, .archivedStars, .signingKey, .sinkAddress, .movedBundle].contains($0)
+        ![.did, .archivedStars, .signingKey, .sinkAddress, .feedToken, .movedBundle].contains($0)
     }
 
     @Test(arguments: columns)

@@ -186,7 +186,9 @@ extension [UInt8] {
     /// Compares secrets in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.
     func isEqual(toSecret other: [UInt8]) -> Bool {
         guard count == other.count else { return false }
-        return zip(self, other).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+        var difference: UInt8 = 0
+        for i in indices { difference |= self[i] ^ other[i] }
+        return difference == 0
     }
 }
 

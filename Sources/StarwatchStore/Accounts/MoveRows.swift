@@ -197,12 +197,13 @@ struct MoveRows {
             return
         }
         // Made anew in any case: of what else stands in it, nothing is known.
-        if var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) {
-            message.account = pseudonym
-            values["payload"] = .blob(Data(OutgoingNotification(message).payload))
-        } else if var message = try? JSONDecoder().decode(DigestMessage.self, from: payload) {
+        // A digest first, because it can be read as a notification without what is its own.
+        if var message = try? JSONDecoder().decode(DigestMessage.self, from: payload) {
             message.account = pseudonym
             values["payload"] = .blob(Data(message.json()))
+        } else if var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) {
+            message.account = pseudonym
+            values["payload"] = .blob(Data(OutgoingNotification(message).payload))
         } else {
             let other = JSONTree(json: Array(payload))
             if other?["account"] != nil || other?["account_did"] != nil { throw UnusableValue() }
