@@ -272,6 +272,26 @@ import Testing
         #expect(try await token() != first)
     }
 
+    /// The second secret has the size and the time of the first, so only a provider that reads the file again finds it.
+    @Test func aSharedSecretIsReadOnceForAllAccounts() async throws {
+        let path = directory.write("shared", String(repeating: "a", count: 32))
+        let time = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_767_225_600)]
+        try FileManager.default.setAttributes(time, ofItemAtPath: path)
+        let providers = (0..<2).map { _ in
+            KeyFileTokenProvider(.hs256, file: SecretFile(path: path, setting: "auth.file"), makeID: { "same" })
+        }
+        func token(_ provider: KeyFileTokenProvider, for account: DID) async throws -> String? {
+            try await provider.token(for: account, dialect: .canonical, purpose: .poll, serverTime: now)?.rawValue
+        }
+        let expected = try await token(providers[0], for: Vector.did)
+        #expect(try await token(providers[1], for: alice) != expected)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.write(contentsOf: Data(repeating: UInt8(ascii: "b"), count: 32))
+        try file.close()
+        try FileManager.default.setAttributes(time, ofItemAtPath: path)
+        #expect(try await token(providers[1], for: Vector.did) == expected)
+    }
+
     // MARK: - Command
 
     @Test func commandTokenIsKeptForItsOwnLifetime() async throws {
