@@ -272,6 +272,19 @@ import Testing
         #expect(try await token() != first)
     }
 
+    @Test func aNewSecretThatIsRefusedStopsTokensUntilItIsCorrected() async throws {
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "same" })
+        func token() async throws -> AccessToken? {
+            try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        }
+        let first = try await token()
+        #expect(rename(directory.write("short", "too short"), directory.path + "/secret") == 0)
+        for _ in 0..<2 { await #expect(throws: TokenError.self) { try await token() } }
+        let good = directory.write("good", "another secret, also of 32 bytes or more")
+        #expect(rename(good, directory.path + "/secret") == 0)
+        #expect(try await token() != first)
+    }
+
     /// The second secret has the size and the time of the first, so only a provider that reads the file again finds it.
     @Test func aSharedSecretIsReadOnceForAllAccounts() async throws {
         let path = directory.write("shared", String(repeating: "a", count: 32))
