@@ -420,8 +420,9 @@ struct CycleRun: ~Copyable {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
-        cycle.sharing?.noteSeen(cycle.poll.kind.topics(of: snapshot.stars), of: stream, at: time.boottime)
-        if parts != nil { cycle.metrics.fleet.sharedPolls.increment() }
+        let topics = cycle.poll.kind.topics(of: snapshot.stars)
+        cycle.sharing?.noteSeen(topics, of: stream, isAlone: plans.own != nil, at: time.boottime)
+        if parts != nil, source.count == 0 { cycle.metrics.fleet.sharedPolls.increment() }
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

@@ -107,8 +107,10 @@ final class SharedRequests: Sendable {
     }
 
     /// Notes that an account has seen all changes of its topics.
-    func noteSeen(_ topics: [String], of stream: StreamKey, at boottime: Duration) {
-        state.withLock { $0.seen.note(topics, of: stream, shares: $0.plans.has(topics), at: boottime) }
+    ///
+    /// - Parameter isAlone: Whether it asked for its own claims, as it will while others make claims.
+    func noteSeen(_ topics: [String], of stream: StreamKey, isAlone: Bool = false, at boottime: Duration) {
+        state.withLock { $0.seen.note(topics, of: stream, shares: !isAlone && $0.plans.has(topics), at: boottime) }
     }
 
     /// The requests of a round of all accounts.

@@ -112,6 +112,24 @@ import Testing
         }
     }
 
+    /// A claim that links to nobody's makes each account ask for its own.
+    @Test func aPollThatAsksForOwnClaimsIsCountedAsAlone() async throws {
+        try await LinkedCrowd.with(.givesForMyOffers) { crowd in
+            func requests() async throws -> Int? {
+                try await crowd.agent.perform(ControlAPI.status).accounts?.roundRequests
+            }
+            #expect(try await requests() == 5)
+            crowd.link(to: "01JWMCKG0022HDXJ4G4Q610000")
+            let before = await crowd.sharedPolls
+            await crowd.round()
+            #expect(await crowd.sharedPolls == before)
+            #expect(try await requests() == 12)
+            for _ in 0..<3 { await crowd.round() }
+            #expect(await crowd.sharedPolls > before)
+            #expect(try await requests() == 5)
+        }
+    }
+
     @Test func accountsWithoutTokensShareNothingOfPollsThatNeedThem() {
         for kind in PollKind.allCases {
             #expect(kind.isShared(withTokens: true) == Self.kinds.contains(kind))
