@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: [
         (#"{"error":"a b"}"#, "a b", "a b"), (#"{"error":{"message":"m","code":"c"}}"#, "c", "m"),
         (#""Error: SQLITE_BUSY""#, nil, "Error: SQLITE_BUSY"), (#"{"error":"e","code":"c","message":"m"}"#, "c", "m"),
-        ("<html>", nil, nil),
+        ("<html>", nil, nil), (#"{"code":"c","message":"m","retryAfter":1e999,"ids":[-1e999]}"#, "c", "m"),
     ])
     func errorBodiesOfEveryShapeAreRead(body: String, code: String?, message: String?) {
         let error = ErrorBody(Array(body.utf8))

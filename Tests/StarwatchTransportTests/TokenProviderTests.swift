@@ -272,6 +272,39 @@ import Testing
         #expect(try await token() != first)
     }
 
+    @Test func aNewSecretThatIsRefusedStopsTokensUntilItIsCorrected() async throws {
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "same" })
+        func token() async throws -> AccessToken? {
+            try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        }
+        let first = try await token()
+        #expect(rename(directory.write("short", "too short"), directory.path + "/secret") == 0)
+        for _ in 0..<2 { await #expect(throws: TokenError.self) { try await token() } }
+        let good = directory.write("good", "another secret, also of 32 bytes or more")
+        #expect(rename(good, directory.path + "/secret") == 0)
+        #expect(try await token() != first)
+    }
+
+    /// The second secret has the size and the time of the first, so only a provider that reads the file again finds it.
+    @Test func aSharedSecretIsReadOnceForAllAccounts() async throws {
+        let path = directory.write("shared", String(repeating: "a", count: 32))
+        let time = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_767_225_600)]
+        try FileManager.default.setAttributes(time, ofItemAtPath: path)
+        let providers = (0..<2).map { _ in
+            KeyFileTokenProvider(.hs256, file: SecretFile(path: path, setting: "auth.file"), makeID: { "same" })
+        }
+        func token(_ provider: KeyFileTokenProvider, for account: DID) async throws -> String? {
+            try await provider.token(for: account, dialect: .canonical, purpose: .poll, serverTime: now)?.rawValue
+        }
+        let expected = try await token(providers[0], for: Vector.did)
+        #expect(try await token(providers[1], for: alice) != expected)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.write(contentsOf: Data(repeating: UInt8(ascii: "b"), count: 32))
+        try file.close()
+        try FileManager.default.setAttributes(time, ofItemAtPath: path)
+        #expect(try await token(providers[1], for: Vector.did) == expected)
+    }
+
     // MARK: - Command
 
     @Test func commandTokenIsKeptForItsOwnLifetime() async throws {

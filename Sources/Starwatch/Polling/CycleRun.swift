@@ -26,9 +26,9 @@ struct CycleRun: ~Copyable {
         /// The largest number of changes of a page. Offers and gifts are fetched without a limit.
         func limit(of kind: PollKind) -> Int? { isBootstrap || !kind.isOfPlans ? nil : max(room, 1) }
 
-        /// The cursor. A poll of claims about plans or other claims begins at the end of what was seen, if that is later. The
-        /// claims of a plan that it did not name before can be years old, and are no news. Of those that anybody made, the last
-        /// would be read again in each poll of an account whose walk is not remembered.
+        /// The cursor or, for claims about plans or other claims, the end of what was seen if that is later. A plan that the poll
+        /// did not name before can have claims that are years old and no news. And below the cursor the poll would find the last
+        /// claim of anybody each time, until it remembers that the cursor is settled.
         func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
             guard kind.namesPlans || kind.walksRows || kind.isOfLinks, !kind.isOfPlans, !isBootstrap, state.walk == nil,
                 !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
@@ -420,8 +420,9 @@ struct CycleRun: ~Copyable {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
-        cycle.sharing?.noteSeen(cycle.poll.kind.topics(of: snapshot.stars), of: stream, at: time.boottime)
-        if parts != nil { cycle.metrics.fleet.sharedPolls.increment() }
+        let topics = cycle.poll.kind.topics(of: snapshot.stars)
+        cycle.sharing?.noteSeen(topics, of: stream, isAlone: plans.own != nil, at: time.boottime)
+        if parts != nil, source.count == 0 { cycle.metrics.fleet.sharedPolls.increment() }
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

@@ -61,6 +61,8 @@ final class SharedRequests: Sendable {
     enum Refusal: Error {
         /// The account asks alone. An answer can also be of no use, so that each does.
         case alone
+        /// The account asks alone, and so does each for hours: the server wants no request without a token.
+        case rejected
         case failed(RequestFailure)
     }
 
@@ -71,8 +73,11 @@ final class SharedRequests: Sendable {
         let at: Duration
 
         func isValid(at now: Duration, _ terms: SharedTerms) -> Bool {
-            if case .failure(.failed) = content { return now - at < SharedTerms.failureLife }
-            return now - at <= terms.life
+            switch content {
+            case .success, .failure(.alone): now - at <= terms.life
+            case .failure(.rejected): now - at < SharedTerms.rejectionLife
+            case .failure(.failed): now - at < SharedTerms.failureLife
+            }
         }
     }
 
@@ -102,8 +107,10 @@ final class SharedRequests: Sendable {
     }
 
     /// Notes that an account has seen all changes of its topics.
-    func noteSeen(_ topics: [String], of stream: StreamKey, at boottime: Duration) {
-        state.withLock { $0.seen.note(topics, of: stream, shares: $0.plans.has(topics), at: boottime) }
+    ///
+    /// - Parameter isAlone: Whether it asked for its own claims, as it will while others make claims.
+    func noteSeen(_ topics: [String], of stream: StreamKey, isAlone: Bool = false, at boottime: Duration) {
+        state.withLock { $0.seen.note(topics, of: stream, shares: !isAlone && $0.plans.has(topics), at: boottime) }
     }
 
     /// The requests of a round of all accounts.
@@ -186,11 +193,7 @@ final class SharedRequests: Sendable {
             content = .success(reply)
             await cycle.gate.end(nil, now: cycle.time.now)
         } catch {
-            if case .failed(let failure) = error, failure.isOfServer {
-                content = .failure(error)
-            } else {
-                content = .failure(.alone)
-            }
+            content = if case .failed(let failure) = error { .failure(failure.refusal) } else { .failure(error) }
             // Once, and not by each account that waits for it.
             if case .failure(.failed(.failed(let failure))) = content {
                 await cycle.gate.end(failure.failureClass, now: cycle.time.now)
@@ -278,15 +281,16 @@ private struct SharedRequest {
 }
 
 extension RequestFailure {
-    /// Whether every request would fail in this way, and not only this one.
-    fileprivate var isOfServer: Bool {
+    /// The meaning for the other accounts.
+    fileprivate var refusal: SharedRequests.Refusal {
         switch self {
-        case .deferred, .unstored: true
-        case .noToken: false
+        case .deferred, .unstored: .failed(self)
+        case .noToken: .alone
         case .failed(let failure):
             switch failure.failureClass {
-            case .network, .timeout, .serverError, .rateLimited, .unavailable, .cancelled: true
-            case .unauthenticated, .malformed, .refused: false
+            case .network, .timeout, .serverError, .rateLimited, .unavailable, .cancelled: .failed(self)
+            case .malformed: .alone
+            case .unauthenticated, .refused: .rejected
             }
         }
     }

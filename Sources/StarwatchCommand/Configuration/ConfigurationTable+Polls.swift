@@ -91,6 +91,9 @@ extension ConfigurationTable {
         where isThere && !poll.kind.walksRows {
             section.report("is only for polls of projects_of_interest; remove it.", at: key)
         }
+        if poll.kind.walksRows, poll.bootstrap == .beginning {
+            section.report("cannot be beginning for projects_of_interest; use last_week or latest.", at: "bootstrap")
+        }
     }
 }
 

@@ -89,6 +89,7 @@ struct ItemWire {
             if rules.kind.walksRows {
                 plan = PlanWire(endorser: value, strict: rules.isStrict)
                 fields.adopt(plan.issues)
+                plan.handle = plan.handle.flatMap(handleOfAnybody)
                 // Only plans of the account are compared with what was last seen of them.
                 plan.details = nil
                 row = fields.read(.rowId) { $0.number.flatMap(Int.init(exactly:)) }
@@ -153,11 +154,14 @@ struct ItemWire {
         return isOffer && isNamed || gift[.fullClaim].map(ClaimLinks.haveOffer) ?? false
     }
 
-    /// The handle of an offer or a gift without a plan. Anybody can offer and give, and decides about the handle, which
-    /// nothing needs. So the item's identifier replaces one that is too long.
+    /// The handle of an offer or a gift without a plan.
     private func offerHandle(_ fields: inout FieldReader) -> String? {
-        fields.read(.handleId, required: true) { $0.line }.flatMap { Self.storable($0) ?? plan.id }
+        fields.read(.handleId, required: true) { $0.line }.flatMap(handleOfAnybody)
     }
+
+    /// The handle of a claim of anybody, who decides about it, and which nothing needs. So the item's identifier replaces one that
+    /// is too long.
+    private func handleOfAnybody(_ handle: String) -> String? { Self.storable(handle) ?? plan.id }
 
     private mutating func readPlan(_ key: PageKey, _ fields: inout FieldReader, _ read: (JSONValue) -> PlanWire) {
         place = key

@@ -94,7 +94,8 @@ extension JSONTree: Codable {
         } else if let members = try? value.decode([String: JSONTree].self) {
             self = .object(members)
         } else {
-            self = .list(try value.decode([JSONTree].self))
+            // What Swift has no value for, such as 1e999, is no reason to lose all others.
+            self = (try? value.decode([JSONTree].self)).map(JSONTree.list) ?? .null
         }
     }
 

@@ -126,6 +126,8 @@ package struct SharedTerms: Sendable, Hashable {
     /// The time for which a failure of the server holds for all accounts. Shorter than the shortest wait before a retry, so that
     /// each retry asks again.
     package static let failureLife = Duration.seconds(10)
+    /// The time for which accounts ask alone after the server rejected their request.
+    package static let rejectionLife = Duration.seconds(2 * 3600)
     /// The part of a poll's interval for which an answer can be used.
     private static let parts = 5
     private static let longestLife = Duration.seconds(300)

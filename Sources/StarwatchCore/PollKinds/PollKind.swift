@@ -86,8 +86,8 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// own, and the account then asks for it alone. Polls that walk rows are not shared, because their pages are of one search.
     package func isShared(withTokens: Bool) -> Bool { withTokens ? isOfLinks && !walksRows : isOfPlans }
 
-    /// The claims that an account takes of a shared answer: those of its stars, or those of anybody
-    /// under the name of the kind.
+    /// The claims that an account takes of an answer, if the kind is shared: those of its stars, or those of anybody under the
+    /// name of the kind.
     package func topics(of stars: [String]) -> [String] { isOfLinks ? [rawValue] : stars }
 
     /// The report of the account's own claims that the poll asks for too; `nil` for none. Anybody can name the account as the

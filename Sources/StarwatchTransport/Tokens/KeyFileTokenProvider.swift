@@ -43,9 +43,10 @@ package actor KeyFileTokenProvider: MintingTokenProvider {
 
     private func signer(of account: DID) throws(TokenError) -> Signer {
         let changed = try file.readIfChanged()
-        if changed == nil, let current, current.account == account { return current.signer }
+        // A shared secret signs for any account.
+        if changed == nil, let current, algorithm == .hs256 || current.account == account { return current.signer }
         current = nil
-        if changed != nil { minted.drop() }
+        minted.drop()
         let content = if let changed { changed } else { try file.read() }
         let secret = try SigningKeyContent.secret(in: content, algorithm, of: account, setting: setting)
         guard let signer = Signer(algorithm, secret) else {

@@ -296,6 +296,13 @@ extension Mistake {
             ]
         ),
         Mistake(
+            "all projects of a server",
+            "polls:\n  projects_of_interest:\n    bootstrap: beginning\n",
+            [
+                "starwatch.yaml:3: polls.projects_of_interest.bootstrap: cannot be beginning for projects_of_interest; use last_week or latest."
+            ]
+        ),
+        Mistake(
             "proxy without a scheme",
             "delivery:\n  sinks:\n    - {name: w, kind: webhook, url: https://a.test, proxy: proxy.internal}\n",
             [

@@ -102,6 +102,17 @@ import Testing
         return try decoder.decode(Array(json.utf8))
     }
 
+    /// Anybody makes plans, so that one of them must not hold up all others.
+    @Test func anOverlongHandleOfAnybodyIsReplacedByTheIdentifier() throws {
+        let rows = [String(repeating: "x", count: 2049), "p1"].enumerated().map { index, handle in
+            #"{"jwtId":"\#(id(2 - index).rawValue)","handleId":"\#(handle)","rowId":\#(9 - index)}"#
+        }
+        let json = #"{"data":[\#(rows.joined(separator: ","))],"hitLimit":false}"#
+        let decoder = PageDecoder(dialect: .endorser, kind: Self.kind, validation: .lenient, quarantine: false)
+        let page = try decoder.decode(Array(json.utf8))
+        #expect(page.changes.map(\.change.plan) == [id(2).rawValue, "p1"])
+    }
+
     /// While the second page is asked for, a plan of the first one can be edited, and one of the second page after that.
     @Test func joinedPagesMoveTheCursorNoFurtherThanTheFirstRequest() throws {
         var joined = try page([5, 30], row: 9, more: true)

@@ -96,6 +96,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [400, 403]) func aRejectedRequestIsNotSentAgainForHours(_ status: Int) async throws {
+        try await LinkedCrowd.with(.givesForMyOffers) { crowd in
+            crowd.world.mock.script(.status(status), at: .givesToMe)
+            var expected = crowd.pages + 1
+            for _ in 0..<3 {
+                await crowd.round()
+                expected += 12
+                #expect(crowd.pages == expected)
+            }
+            // After that time each account needs more than a shared answer has.
+            await crowd.round(after: SharedTerms.rejectionLife)
+            await crowd.round()
+            #expect(crowd.pages == expected + 13)
+        }
+    }
+
+    /// A claim that links to nobody's makes each account ask for its own.
+    @Test func aPollThatAsksForOwnClaimsIsCountedAsAlone() async throws {
+        try await LinkedCrowd.with(.givesForMyOffers) { crowd in
+            func requests() async throws -> Int? {
+                try await crowd.agent.perform(ControlAPI.status).accounts?.roundRequests
+            }
+            #expect(try await requests() == 5)
+            crowd.link(to: "01JWMCKG0022HDXJ4G4Q610000")
+            let before = await crowd.sharedPolls
+            await crowd.round()
+            #expect(await crowd.sharedPolls == before)
+            #expect(try await requests() == 12)
+            for _ in 0..<3 { await crowd.round() }
+            #expect(await crowd.sharedPolls > before)
+            #expect(try await requests() == 5)
+        }
+    }
+
     @Test func accountsWithoutTokensShareNothingOfPollsThatNeedThem() {
         for kind in PollKind.allCases {
             #expect(kind.isShared(withTokens: true) == Self.kinds.contains(kind))
