@@ -40,7 +40,7 @@ extension FuzzTarget {
                         name: "t_b",
                         labels: labels,
                         histogram: histogram,
-                        buckets: BucketLabels(histogram.bounds)
+                        buckets: HistogramSeries.labels(histogram.bounds)
                     )
                 ),
             ]

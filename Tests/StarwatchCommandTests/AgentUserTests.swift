@@ -6,18 +6,18 @@ import Testing
 @testable import StarwatchCommand
 
 @Suite struct AgentUserTests {
-    private func places(folder: UInt32?, database: UInt32? = nil) -> AgentUser.Places {
+    private func change(caller: UInt32, folder: UInt32?, database: UInt32? = nil) -> AgentUser.Change {
         func access(_ owner: UInt32) -> FileAccess { FileAccess(owner: owner, mode: 0o700) }
-        return AgentUser.Places(database: database.map(access), folder: folder.map(access))
+        return AgentUser.change(caller: caller, database: database.map(access), folder: folder.map(access))
     }
 
     @Test func rootBecomesTheOwnerOfTheFolder() {
-        #expect(AgentUser.change(caller: 0, places(folder: 990)) == .become(990))
-        #expect(AgentUser.change(caller: 0, places(folder: 990, database: 990)) == .become(990))
-        #expect(AgentUser.change(caller: 0, places(folder: 990, database: 0)) == .refuse(990))
-        #expect(AgentUser.change(caller: 0, places(folder: 0)) == .stay)
-        #expect(AgentUser.change(caller: 0, places(folder: nil)) == .stay)
-        #expect(AgentUser.change(caller: 1000, places(folder: 990)) == .stay)
+        #expect(change(caller: 0, folder: 990) == .become(990))
+        #expect(change(caller: 0, folder: 990, database: 990) == .become(990))
+        #expect(change(caller: 0, folder: 990, database: 0) == .refuse(990))
+        #expect(change(caller: 0, folder: 0) == .stay)
+        #expect(change(caller: 0, folder: nil) == .stay)
+        #expect(change(caller: 1000, folder: 990) == .stay)
     }
 
     @Test func rootMakesAFileForTheAgentOnlyWhereNobodyElseCanWrite() {

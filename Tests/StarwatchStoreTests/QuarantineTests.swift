@@ -35,17 +35,6 @@ import Testing
         return try #require(counts).quarantined
     }
 
-    private func list(
-        _ store: Store,
-        _ change: (inout QuarantineFilter) -> Void = { _ in }
-    ) async throws
-        -> [QuarantinedItem]
-    {
-        var filter = QuarantineFilter()
-        change(&filter)
-        return try await store.quarantine.list(filter)
-    }
-
     @Test func anItemIsOneRowHoweverOftenItComes() async throws {
         let store = try await world.open()
         #expect(try await commit(store, [plan(1), #"{"name":"secret"}"#]).count == 2)
@@ -53,7 +42,7 @@ import Testing
         world.now = world.now + .seconds(900)
         // The same item stands elsewhere now.
         #expect(try await commit(store, ["7", plan(1)], page: 3).map(\.id) == [nil])
-        let items = try await list(store)
+        let items = try await store.quarantine.list()
         #expect(items.map(\.jwtID) == [nil, nil, world.id(1)])
         let item = try #require(items.last)
         #expect(item.times == 2 && item.page == 3 && item.runID == "run" && item.violation == .schema)
@@ -76,11 +65,11 @@ import Testing
     @Test func aDiscardedItemStaysHiddenWhileTheServerSendsIt() async throws {
         let store = try await world.open()
         try await commit(store, [plan(1), plan(2)])
-        let id = try #require(try await list(store).last?.id)
+        let id = try #require(try await store.quarantine.list().last?.id)
         #expect(try await store.quarantine.discard([id, 99], poll: nil, now: world.now) == 1)
         #expect(try await store.quarantine.discard([id], poll: nil, now: world.now) == 0)
         #expect(try await commit(store, [plan(1), plan(2)]).isEmpty)
-        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+        #expect(try await store.quarantine.list().map(\.jwtID) == [world.id(2)])
         #expect(try await store.status.snapshot([]).quarantined == 1)
         #expect(try await store.quarantine.discard(nil, poll: PollName("other"), now: world.now) == 0)
         #expect(try await store.quarantine.discard(nil, poll: world.stream.poll, now: world.now) == 1)
@@ -91,7 +80,7 @@ import Testing
         let store = try await world.open()
         try await commit(store, [plan(1), plan(2)])
         try await commit(store, [], changes: [world.change(1)])
-        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+        #expect(try await store.quarantine.list().map(\.jwtID) == [world.id(2)])
     }
 
     @Test func theListHasPagesAndTheQuarantineALimit() async throws {
@@ -100,11 +89,11 @@ import Testing
         try await commit(store, (1...800).map(plan))
         try await commit(store, (801...1500).map(plan))
         #expect(try await store.status.snapshot([]).quarantined == 1000)
-        let page = try await list(store) { $0.limit = 2 }
+        let page = try await store.quarantine.list(limit: 2)
         #expect(page.map(\.jwtID) == [world.id(1500), world.id(1499)])
-        let next = try await list(store) { ($0.limit, $0.before) = (1, page[1].id) }
+        let next = try await store.quarantine.list(before: page[1].id, limit: 1)
         #expect(next.map(\.jwtID) == [world.id(1498)])
-        #expect(try await list(store) { $0.poll = PollName("other") }.isEmpty)
+        #expect(try await store.quarantine.list(poll: PollName("other")).isEmpty)
     }
 
     @Test func retentionDeletesWhatTheServerNoLongerSends() async throws {
@@ -113,7 +102,7 @@ import Testing
         world.now = world.now + .days(20)
         try await commit(store, [plan(2)])
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(11))
-        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+        #expect(try await store.quarantine.list().map(\.jwtID) == [world.id(2)])
     }
 
     @Test func anotherIdentitysItemsDoNotCount() async throws {
@@ -121,6 +110,6 @@ import Testing
         try await commit(store, [plan(1)])
         _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         #expect(try await store.status.snapshot([]).quarantined == 0)
-        #expect(try await list(store).count == 1)
+        #expect(try await store.quarantine.list().count == 1)
     }
 }

@@ -134,21 +134,15 @@ package final class EndorserAPI: Sendable {
 extension EndorserAPI {
     /// The maker of one request: gives it tokens, and counts and logs its steps.
     private final class Maker: RequestObserver {
-        /// The clocks by which tokens are minted, as offsets from the local one.
-        private struct Clocks {
-            /// The offset of the last token.
-            var used = Duration.zero
-            /// The offset of another clock, for one more try after the server refused a token.
-            var other: Duration?
-        }
-
         /// The shortest wait that a person should know of.
         private static let longWait = Duration.seconds(60)
 
         private let request: EndorserRequest
         private let dialect: Dialect
         private let api: EndorserAPI
-        private let clocks = Mutex(Clocks())
+        /// The clocks by which tokens are minted, as offsets from the local one: that of the last token, and another one, for
+        /// one more try after the server refused a token.
+        private let clocks = Mutex<(used: Duration, other: Duration?)>((.zero, nil))
 
         init(_ request: EndorserRequest, _ dialect: Dialect, _ api: EndorserAPI) {
             (self.request, self.dialect, self.api) = (request, dialect, api)
@@ -171,7 +165,7 @@ extension EndorserAPI {
 
         /// Keeps the other clock if the server took the token by it.
         func ended(_ end: RequestEnd) {
-            guard let offset = clocks.withLock(\.other) else { return }
+            guard let offset = clocks.withLock({ $0.other }) else { return }
             let isTaken: Bool
             switch end.failure {
             case nil: isTaken = true

@@ -23,7 +23,7 @@ package final class IdentityContext: Sendable {
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
         private let expectedSince: [PollKind: Timestamp]
         /// The stars as parts of requests, created at the first use of each form.
-        private let parts = Mutex<[ChunkForm: [PlanChunk]]>([:])
+        private let parts = Mutex<[Dialect: [PollKind.PlanForm: [PlanChunk]]]>([:])
 
         /// - Parameters:
         ///   - namesPolls: Whether the account's preferences can name polls.
@@ -78,33 +78,21 @@ package final class IdentityContext: Sendable {
 
         /// Returns the stars in parts that fit into a request of a poll of `kind`.
         package func chunks(for kind: PollKind = .starredProjects, dialect: Dialect) -> [PlanChunk] {
-            let form = ChunkForm(dialect: dialect, form: kind.planForm)
-            return parts.withLock { parts in
-                if let known = parts[form] { return known }
+            parts.withLock { parts in
+                if let known = parts[dialect]?[kind.planForm] { return known }
                 let made = PlanChunk.split(stars, dialect: dialect, form: kind.planForm)
-                parts[form] = made
+                parts[dialect, default: [:]][kind.planForm] = made
                 return made
             }
         }
 
         /// The number of chunks of each form that was asked for.
-        var chunkCounts: [Int] { parts.withLock { $0.values.map(\.count) } }
+        var chunkCounts: [Int] { parts.withLock { $0.values.flatMap(\.values).map(\.count) } }
     }
 
-    /// Form of a request, which decides how stars are split into several.
-    struct ChunkForm: Hashable {
-        let dialect: Dialect
-        let form: PollKind.PlanForm
-    }
-
-    private struct History {
-        /// The last snapshot read, valid or not.
-        var former: Snapshot?
-        /// Time of the last invalidation.
-        var changedAt: Timestamp?
-        /// Whether the stars were unreadable at the last reading.
-        var areStarsUnreadable = false
-    }
+    /// The last snapshot read, valid or not, the time of the last invalidation, and whether the stars were unreadable at the last
+    /// reading.
+    private typealias History = (former: Snapshot?, changedAt: Timestamp?, areStarsUnreadable: Bool)
 
     private let store: Store
     /// The account whose identity it is; `nil`: the active identity.
@@ -113,7 +101,7 @@ package final class IdentityContext: Sendable {
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let cached = Mutex<Snapshot?>(nil)
-    private let history = Mutex(History())
+    private let history = Mutex<History>((nil, nil, false))
     /// Counter of ``invalidate()`` calls. A snapshot read before a call must not be cached after it.
     private let epoch = Atomic<UInt64>(0)
 
@@ -150,7 +138,7 @@ package final class IdentityContext: Sendable {
                 now: history.changedAt ?? now()
             )
             let isNews = areUnreadable && !history.areStarsUnreadable
-            history = History(former: snapshot, areStarsUnreadable: areUnreadable)
+            history = (snapshot, nil, areUnreadable)
             return (snapshot, isNews)
         }
         if isNews { logger.log(.starsUnreadable) }

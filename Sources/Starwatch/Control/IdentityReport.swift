@@ -45,13 +45,14 @@ package struct IdentityChoice: Sendable, Codable {
     package init(did: String?) { self.did = did }
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        did = try container.decodeNil(forKey: .did) ? nil : container.decode(String.self, forKey: .did)
+        let container = try decoder.container(keyedBy: AnyKey.self)
+        let key = AnyKey("did")
+        did = try container.decodeNil(forKey: key) ? nil : container.decode(String.self, forKey: key)
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(did, forKey: .did)
+        var container = encoder.container(keyedBy: AnyKey.self)
+        try container.encode(did, forKey: AnyKey("did"))
     }
 
     /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
@@ -59,8 +60,6 @@ package struct IdentityChoice: Sendable, Codable {
         guard let did else { return nil }
         return try IdentityRemoval(did: did).account()
     }
-
-    private enum CodingKeys: CodingKey { case did }
 }
 
 /// The account to remove or to erase.

@@ -16,13 +16,9 @@ package final class EventBroadcaster: Sendable {
     /// Maximum number of unread news items per listener. A slow listener loses the oldest.
     static let backlog = 1000
 
-    private struct State {
-        var lastID: UInt64 = 0
-        var isClosed = false
-        var listeners: [UInt64: AsyncStream<AgentNews>.Continuation] = [:]
-    }
+    private typealias Listeners = [UInt64: AsyncStream<AgentNews>.Continuation]
 
-    private let state = Mutex(State())
+    private let state = Mutex<(lastID: UInt64, isClosed: Bool, listeners: Listeners)>((0, false, [:]))
 
     func publish(_ news: AgentNews) {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(news) }

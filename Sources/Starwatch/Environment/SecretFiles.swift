@@ -47,17 +47,14 @@ struct SecretFiles: Sendable {
     }
 }
 
-/// The check of a secret's file for commands, whose sentences have the path.
-package enum SecretFileCheck {
-    /// Returns why a file is not usable as a secret, or `nil`.
+extension SecretContent {
+    /// Returns why a file is not usable as a secret of this form, in a sentence with the path for a command; `nil` if it is.
     ///
     /// - Parameters:
-    ///   - content: The form of the secret.
     ///   - bytes: The length of the shortest accepted secret.
     ///   - user: The user who runs the command.
-    package static func problem(
+    package func problem(
         of path: String,
-        holding content: SecretContent,
         atLeast bytes: Int,
         credentialsDirectory: String?,
         user: UInt32
@@ -65,7 +62,7 @@ package enum SecretFileCheck {
         var file = SecretFile(
             path: path,
             setting: "",
-            holding: content,
+            holding: self,
             credentialsDirectory: credentialsDirectory,
             reader: SecretReader(user: user)
         )

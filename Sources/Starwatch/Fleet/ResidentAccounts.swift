@@ -3,13 +3,8 @@ import Synchronization
 
 /// The accounts at work, each with one `Runtime`, so that a visit and an operator's command never work side by side.
 final class ResidentAccounts<Runtime: Sendable>: Sendable {
-    private struct Resident {
-        let runtime: Runtime
-        var users = 1
-    }
-
     private let make: @Sendable (DID) -> Runtime
-    private let residents = Mutex<[DID: Resident]>([:])
+    private let residents = Mutex<[DID: (runtime: Runtime, users: Int)]>([:])
     /// Called when an account has no more work.
     private let left: @Sendable (DID, Runtime) async -> Void
 
@@ -45,9 +40,9 @@ final class ResidentAccounts<Runtime: Sendable>: Sendable {
                 residents[account]?.users += 1
                 return resident.runtime
             }
-            let resident = Resident(runtime: make(account))
-            residents[account] = resident
-            return resident.runtime
+            let runtime = make(account)
+            residents[account] = (runtime, users: 1)
+            return runtime
         }
     }
 

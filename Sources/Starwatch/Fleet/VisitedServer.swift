@@ -8,18 +8,13 @@ import Synchronization
 /// While it takes no requests, only accounts with changes to deliver are claimed. A server that must be probed is probed by the
 /// visit of one account.
 final class VisitedServer: Sendable {
-    private struct State {
-        var readiness = ServerReadiness.ready
-        var waits = ServerWaits()
-        var awaited = AwaitedRound()
-        /// The account whose visit probes; `nil` if none does.
-        var prober: DID?
-    }
+    /// The prober is the account whose visit probes; `nil` if none does.
+    private typealias State = (readiness: ServerReadiness, waits: ServerWaits, awaited: Duration, prober: DID?)
 
     private let gate: Gate
     /// Whether visits have other work than polls and delivery.
     private let hasOtherWork: Bool
-    private let state = Mutex(State())
+    private let state = Mutex<State>((.ready, ServerWaits(), .zero, nil))
 
     init(gate: Gate, options: AgentOptions) {
         self.gate = gate
@@ -68,7 +63,10 @@ final class VisitedServer: Sendable {
     ///
     /// - Parameter wait: The time that the longest waiting account has waited.
     func awaited(_ round: Duration, wait: Duration) -> Duration {
-        state.withLock { $0.awaited.note(round, wait: wait) }
+        state.withLock { state in
+            state.awaited = FleetRound.awaited(state.awaited, now: round, wait: wait)
+            return state.awaited
+        }
     }
 
     /// The time at which an account that was due at `time` would have become due without the waits of the server.

@@ -128,21 +128,15 @@ package final class ClockSyncService: Service {
     }
 }
 
-/// Address of a time server: `host`, `host:port` or `[v6]:port`. The default port is 123.
-package struct TimeServerAddress: Sendable, Hashable {
-    /// Host name or address, without brackets.
-    package let host: String
-    package let port: Int
-
-    /// - Returns: `nil` for anything else.
-    package init?(_ text: String) {
+extension ListenAddress {
+    /// The address of a time server: `host`, `host:port` or `[v6]:port`; `nil` for anything else. The default port is 123.
+    package init?(timeServer text: String) {
         let hasPort = text.last != "]" && text.contains(":")
         guard let address = ListenAddress(parsing: hasPort ? text : text + ":123"), address.port > 0,
             !text.hasPrefix(":"), !text.isEmpty,
             address.host.utf8.allSatisfy({ $0.isAlphanumeric || ".-_:%".utf8.contains($0) })
         else { return nil }
-        host = address.host
-        port = address.port
+        self = address
     }
 }
 
@@ -155,7 +149,7 @@ extension ClockOptions {
     /// - Throws: ``AgentError`` of kind `configuration`.
     func timeServers(time: any TimeSource) throws(AgentError) -> [NTPClient] {
         guard source == .ntp else { return [] }
-        let addresses = (ntpServer.map { [$0] } ?? ntpServers).map(TimeServerAddress.init)
+        let addresses = (ntpServer.map { [$0] } ?? ntpServers).map(ListenAddress.init(timeServer:))
         guard (1...Self.maximumServers).contains(addresses.count), !addresses.contains(nil) else {
             throw AgentError(
                 .configuration,

@@ -276,7 +276,7 @@ extension PageSource {
     ) async throws(PollCycle.Stop) -> OwnClaimsPage {
         var request = cycle.request(endpoint, of: stream.account)
         request.query = query
-        let (answer, end) = try await answer(to: request) { OwnClaimsAnswer.read($0, askedAt: $1) }
+        let (answer, end) = try await answer(to: request) { Self.read($0, askedAt: $1) }
         if let date = answer.date {
             let (now, tolerance) = (cycle.time.boottime, dialect.lateVisibility / 2)
             cycle.memory.move { $0.observe(date, asked: end.sentAt, at: now, tolerance: tolerance) }
@@ -286,21 +286,18 @@ extension PageSource {
         case .failure(let rejection): throw .page(rejection)
         }
     }
-}
 
-/// An answer to a request for own claims.
-private struct OwnClaimsAnswer: Sendable {
-    let page: Result<OwnClaimsPage, PageRejection>
-    /// The server's `Date`; `nil` if it has none, or a cache answered.
-    let date: Timestamp?
-
-    static func read(_ response: HTTPResponse, askedAt: Timestamp) -> Result<OwnClaimsAnswer, APIFailure> {
+    /// Reads an answer to a request for own claims, and the server's `Date`; `nil` if it has none, or a cache answered.
+    private static func read(
+        _ response: HTTPResponse,
+        askedAt: Timestamp
+    ) -> Result<(page: Result<OwnClaimsPage, PageRejection>, date: Timestamp?), APIFailure> {
         let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
-        if response.status == 204 { return .success(OwnClaimsAnswer(page: .success(.empty), date: date)) }
+        if response.status == 204 { return .success((.success(.empty), date)) }
         guard let page = OwnClaimsPage.read(response.body) else {
             return .failure(response.malformed(response.notJSON))
         }
-        return .success(OwnClaimsAnswer(page: page, date: date))
+        return .success((page, date))
     }
 }
 

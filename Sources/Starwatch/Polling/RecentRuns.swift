@@ -7,12 +7,7 @@ final class RecentRuns: Sendable {
     /// The number of runs that are kept of each poll.
     static let capacity = StoreStories.keptRuns
 
-    private struct Ring {
-        var runs: [RecentRun] = []
-        var next = 0
-    }
-
-    private let ring = Mutex(Ring())
+    private let ring = Mutex<(runs: [RecentRun], next: Int)>(([], 0))
 
     func add(_ run: RecentRun) {
         ring.withLock { ring in
@@ -26,5 +21,5 @@ final class RecentRuns: Sendable {
     }
 
     /// The runs, in no order.
-    var all: [RecentRun] { ring.withLock(\.runs) }
+    var all: [RecentRun] { ring.withLock { $0.runs } }
 }

@@ -11,7 +11,7 @@ import Synchronization
 /// A turn decides by the times of the runs: those that the database has from earlier ones, then those of this visit.
 final class ScheduledPoll: ScheduledWork {
     private struct State {
-        var times = ScheduleTimes(nextRun: nil, lastRun: nil, isRunning: false)
+        var times: ScheduleTimes = (nil, nil, false)
         /// The next run that the database has.
         var stored: Timestamp?
         var isRestored = false
@@ -88,7 +88,7 @@ final class ScheduledPoll: ScheduledWork {
             )
             return time.now + ExtraRun.afterStoreFailures(failures)
         }
-        var times = ScheduleTimes(nextRun: stored?.nextRun, lastRun: nil, isRunning: false)
+        var times: ScheduleTimes = (stored?.nextRun, nil, false)
         if isLasting, case .every = schedule {
             countMissed(before: stored?.nextRun)
             // The interval begins with the process, so the first run is immediate.

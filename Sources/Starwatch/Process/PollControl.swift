@@ -32,21 +32,17 @@ struct PollControl: Sendable {
 
     /// The standing of a poll's changes. The difference of two shows what was done between them, whoever did it: the workers
     /// of a running agent deliver and acknowledge too.
-    private struct Standing {
-        let undelivered: Int
-        let unacknowledged: Int
-        let acknowledged: Int
-        let watermark: JWTID?
-    }
-
+    ///
     /// - Returns: `nil` if nobody is signed in, or if the database cannot be read.
-    private func standing(of poll: Poll) async -> Standing? {
+    private func standing(
+        of poll: Poll
+    ) async -> (undelivered: Int, unacknowledged: Int, acknowledged: Int, watermark: JWTID?)? {
         let store = runtime.process.store
         guard let (stream, state) = try? await stored(poll),
             let rows = try? await store.outbox.counts(of: stream),
             let ledger = try? await store.status.ledger(stream)
         else { return nil }
-        return Standing(
+        return (
             undelivered: (rows[.pending] ?? 0) + (rows[.claimed] ?? 0),
             unacknowledged: rows[.delivered] ?? 0,
             acknowledged: ledger.acknowledged,
@@ -89,10 +85,12 @@ struct PollControl: Sendable {
 
     func quarantined(_ query: QuarantineQuery) async throws -> [QuarantineEntry] {
         try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
-        var filter = QuarantineFilter()
-        (filter.limit, filter.before, filter.account) = (query.limit, query.before, runtime.account.identity.served)
-        filter.poll = try query.poll.map { try runtime.polls.named($0).name }
-        return try await runtime.process.store.quarantine.list(filter).map { QuarantineEntry($0) }
+        return try await runtime.process.store.quarantine.list(
+            of: runtime.account.identity.served,
+            poll: query.poll.map { try runtime.polls.named($0).name },
+            before: query.before,
+            limit: query.limit
+        ).map { QuarantineEntry($0) }
     }
 
     /// - Parameters:

@@ -10,18 +10,13 @@ import Synchronization
 /// A configuration with an error, or with a change that needs a restart, is rejected as a whole. The running
 /// configuration stays, and the agent logs the reason.
 package final class Reloader: Service {
-    private struct State {
-        var group: ServiceGroup?
-        var supervisor = Supervisor.none
-        var next: AgentOptions?
-        var isRefused = false
-    }
+    private typealias State = (group: ServiceGroup?, supervisor: Supervisor, next: AgentOptions?, isRefused: Bool)
 
     let signal: ReloadSignal
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let dependencies: AgentDependencies
     private let process: AgentProcess
-    private let state = Mutex(State())
+    private let state = Mutex<State>((nil, .none, nil, false))
 
     /// - Parameters:
     ///   - signal: The signal of the previous run, if there was one.
@@ -38,7 +33,7 @@ package final class Reloader: Service {
     func refuse() { state.withLock { $0.isRefused = true } }
 
     /// The options of the next run; `nil` if the agent must stop.
-    package var next: AgentOptions? { state.withLock(\.next) }
+    package var next: AgentOptions? { state.withLock { $0.next } }
 
     /// Sets the group that ``reload()`` ends, and the supervisor that it notifies.
     func attach(_ group: ServiceGroup, _ supervisor: Supervisor) {
@@ -61,11 +56,11 @@ package final class Reloader: Service {
     }
 
     package func reload() async throws(ControlError) {
-        let supervisor = state.withLock(\.supervisor)
+        let supervisor = state.withLock { $0.supervisor }
         supervisor.reloading(at: process.environment.time.monotonic)
         var remedy = RefusedReload.Remedy.correction
         do throws(AgentError) {
-            if state.withLock(\.isRefused) {
+            if state.withLock({ $0.isRefused }) {
                 remedy = .restartOfHost
                 throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
             }

@@ -1,4 +1,5 @@
 import Foundation
+import StarwatchCore
 
 /// The versions of the Swift packages of the build.
 package enum PackageVersions {
@@ -27,12 +28,15 @@ package enum PackageVersions {
         let scratch = program.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let file = scratch.appending(path: "workspace-state.json")
         guard let linked = modified(program), let resolved = modified(file), resolved <= linked,
-            let state = try? JSONDecoder().decode(WorkspaceState.self, from: Data(contentsOf: file))
+            let state = (try? Data(contentsOf: file)).flatMap({ JSONTree(json: Array($0)) }),
+            case .list(let packages)? = state["object.dependencies"]
         else { return nil }
-        return state.object.dependencies.map { dependency in
-            let checkout = dependency.state.checkoutState
-            return PartVersion(dependency.packageRef.identity, checkout?.version ?? checkout?.revision ?? "unknown")
-        }.sorted { $0.name < $1.name }
+        let versions = packages.compactMap { package -> PartVersion? in
+            func text(_ path: String) -> String? { if case .text(let text)? = package[path] { text } else { nil } }
+            let version = text("state.checkoutState.version") ?? text("state.checkoutState.revision")
+            return text("packageRef.identity").map { PartVersion($0, version ?? "unknown") }
+        }
+        return versions.sorted { $0.name < $1.name }
     }
 
     private static func modified(_ file: URL) -> Date? {
@@ -49,26 +53,4 @@ package struct PartVersion: Sendable, Encodable, Hashable {
         self.name = name
         self.version = version
     }
-}
-
-/// The part of SwiftPM's `workspace-state.json` that names the packages.
-private struct WorkspaceState: Decodable {
-    struct Object: Decodable {
-        var dependencies: [Dependency]
-    }
-    struct Dependency: Decodable {
-        struct Reference: Decodable {
-            var identity: String
-        }
-        struct State: Decodable {
-            var checkoutState: Checkout?
-        }
-        struct Checkout: Decodable {
-            var revision: String?
-            var version: String?
-        }
-        var packageRef: Reference
-        var state: State
-    }
-    var object: Object
 }

@@ -216,9 +216,9 @@ struct AccountSource {
         database = SourceDatabase(path: path, keyFile: keyFile)
         let note = SocketNotes().note(ofDatabase: path).flatMap { ControlSocket.hasListener(at: $0.socket) ? $0 : nil }
         agent = note.map { ControlClient(socketPath: $0.socket) }
-        let places = AgentUser.Places(database: FileAccess(path: path), folder: FileAccess(folderOf: path))
+        let (file, folder) = (FileAccess(path: path), FileAccess(folderOf: path))
         // The files that root would leave there could not be opened by the agent.
-        if agent == nil, AgentUser.change(caller: geteuid(), places) != .stay {
+        if agent == nil, AgentUser.change(caller: geteuid(), database: file, folder: folder) != .stay {
             throw .failed("\(path) is another user's; run accounts export as that user, and import the file.")
         }
     }

@@ -189,12 +189,8 @@ extension AccountsCommand: Questions {
 
 /// The accounts of standard input, and their lines.
 struct AccountLines {
-    struct Line {
-        let entry: AccountAdditions.Entry
-        /// `nil` for an account of the command line.
-        let number: Int?
-        let bytes: Int
-    }
+    /// The number is `nil` for an account of the command line.
+    typealias Line = (entry: AccountAdditions.Entry, number: Int?, bytes: Int)
 
     struct Refusal: Encodable, Sendable {
         var line: Int?
@@ -269,7 +265,7 @@ struct AccountLines {
     }
 
     mutating func add(_ entry: AccountAdditions.Entry, line: Int?, bytes: Int = 0) {
-        lines.append(Line(entry: entry, number: line, bytes: bytes))
+        lines.append((entry, line, bytes))
     }
 
     /// Takes a line of standard input. An empty one is skipped.

@@ -172,7 +172,7 @@ final class StopSignals: Sendable {
             // Standard error can be what hangs.
             _ = fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK)
             let sentence = "starwatch: Something did not stop in time. The next start resumes the work in progress.\n"
-            let message = JournalLine.marked(sentence, .error, on: STDERR_FILENO)
+            let message = LogOptions.Level.error.marked(sentence, on: STDERR_FILENO)
             _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
             _exit(CommandExitCode.failed.rawValue)
         }

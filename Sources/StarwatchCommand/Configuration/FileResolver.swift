@@ -53,9 +53,8 @@ struct FileResolver: Sendable {
             return maker != nil && maker == loader.maker ? nil : missing(text, file, maker)
         }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
-        return SecretFileCheck.problem(
+        return content.problem(
             of: file,
-            holding: content,
             atLeast: bytes,
             credentialsDirectory: credentialsDirectory,
             user: loader.user

@@ -99,7 +99,7 @@ enum ValueRules {
     }
 
     static func ntpServer(_ text: String) -> String? {
-        TimeServerAddress(text) == nil ? "must be HOST or HOST:PORT, such as pool.ntp.org or [::1]:123." : nil
+        ListenAddress(timeServer: text) == nil ? "must be HOST or HOST:PORT, such as pool.ntp.org or [::1]:123." : nil
     }
 
     /// Accepts the value of a header that names this program. It is also part of a JSON text.

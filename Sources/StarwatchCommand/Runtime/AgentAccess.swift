@@ -107,12 +107,9 @@ struct AgentAccess: Sendable {
         do throws(CommandError) {
             let options = try configuration(secrets: false).options
             let isConfigured = named.map { loader.absolute($0) == loader.absolute(options.storage.path) } ?? true
-            return SocketNotes.Note(
-                socket: isConfigured ? options.control.socket : "",
-                database: named ?? options.storage.path
-            )
+            return (isConfigured ? options.control.socket : "", named ?? options.storage.path)
         } catch {
-            if let named { return SocketNotes.Note(socket: "", database: named) }
+            if let named { return ("", named) }
             guard case .configuration(let failure) = error,
                 let note = notes.note(of: loader.absolute(failure.file)), note.database != nil
             else { throw error.advisingDatabase }

@@ -6,12 +6,6 @@ import Synchronization
 
 /// The user whose files an agent uses. An agent of root would leave a database that the service cannot open.
 enum AgentUser {
-    /// The owner and the mode of the places that decide.
-    struct Places: Sendable, Hashable {
-        var database: FileAccess?
-        var folder: FileAccess?
-    }
-
     /// A step that root has to take before it opens a database.
     enum Change: Sendable, Hashable {
         case stay
@@ -25,9 +19,10 @@ enum AgentUser {
     /// The options with which root became another user, who cannot always read them again; `nil` if it did not.
     static var became: AgentOptions? { options.withLock(\.self) }
 
-    static func change(caller: UInt32, _ places: Places) -> Change {
-        guard caller == 0, let folder = places.folder, folder.owner != 0 else { return .stay }
-        return places.database?.owner == 0 ? .refuse(folder.owner) : .become(folder.owner)
+    /// Decides by the owners of a database and its folder.
+    static func change(caller: UInt32, database: FileAccess?, folder: FileAccess?) -> Change {
+        guard caller == 0, let folder, folder.owner != 0 else { return .stay }
+        return database?.owner == 0 ? .refuse(folder.owner) : .become(folder.owner)
     }
 
     /// Makes root the user that owns the folder of the database, for the rest of the process.
@@ -38,8 +33,7 @@ enum AgentUser {
     @discardableResult
     static func become(for options: AgentOptions) async throws -> AgentOptions {
         let path = options.storage.path
-        let places = Places(database: FileAccess(path: path), folder: FileAccess(folderOf: path))
-        switch change(caller: geteuid(), places) {
+        switch change(caller: geteuid(), database: FileAccess(path: path), folder: FileAccess(folderOf: path)) {
         case .stay: return options
         case .refuse(let owner):
             throw CommandError.failed(

@@ -98,7 +98,7 @@ enum StandardError {
 
     /// Writes a line, in the journal with its priority.
     static func say(_ line: String, _ level: LogOptions.Level = .notice) {
-        FileHandle.standardError.write(Data((JournalLine.marked(line, level, on: STDERR_FILENO) + "\n").utf8))
+        FileHandle.standardError.write(Data((level.marked(line, on: STDERR_FILENO) + "\n").utf8))
     }
 
     /// Writes a line, unless this command has written it already. Control characters are shown as `?`.

@@ -8,12 +8,8 @@ import StarwatchCore
 /// A note is a file in a runtime folder that no other user can write to. Its name is a hash of the configuration's path;
 /// its lines are that path, the socket's and the database's.
 struct SocketNotes: Sendable {
-    struct Note: Sendable, Hashable {
-        /// The control socket; empty if it is not known.
-        var socket: String
-        /// The database; `nil` in the note of an earlier version.
-        var database: String?
-    }
+    /// The control socket, empty if it is not known, and the database, `nil` in the note of an earlier version.
+    typealias Note = (socket: String, database: String?)
 
     /// The folder of the package's service, which only root can create. Root trusts its owner.
     private static let serviceFolder = "/run/starwatch"
@@ -72,7 +68,7 @@ struct SocketNotes: Sendable {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard (3...4).contains(lines.count), lines[1].hasPrefix("/") else { return nil }
         let database = lines[2].hasPrefix("/") ? lines[2] : nil
-        return (lines[0], Note(socket: lines[1], database: database))
+        return (lines[0], (lines[1], database))
     }
 
     /// Notes the socket and the database of an agent. Without a folder for it, only commands with a broken configuration miss the note.
@@ -88,7 +84,7 @@ struct SocketNotes: Sendable {
             guard let directory = open(folder) else { continue }
             defer { close(directory) }
             removeOutdated(in: directory, folder)
-            if write(Self.text(configuration, Note(socket: socket, database: database)), to: name, in: directory) {
+            if write(Self.text(configuration, (socket, database)), to: name, in: directory) {
                 return
             }
         }

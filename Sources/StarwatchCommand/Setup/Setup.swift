@@ -94,8 +94,8 @@ struct Setup {
                     + "  starwatch identity set \(did)\n  starwatch stars set PLAN..."
             )
         }
-        guard let change = SetupChange(from: stars, to: answers.stars) else { return }
-        say("\n\(database) has its own starred plans, which stay: \(change.sentence)")
+        guard let difference = Self.difference(from: stars, to: answers.stars) else { return }
+        say("\n\(database) has its own starred plans, which stay: \(difference)")
         guard !answers.stars.isEmpty, confirm("Set the stars to those of the new configuration now") else {
             return say("To change them: starwatch stars set PLAN...")
         }
@@ -175,19 +175,13 @@ struct Setup {
     }
 }
 
-/// The difference between the stars of a database and those of a new configuration.
-struct SetupChange: Sendable, Hashable {
-    var added: Int
-    var removed: Int
-
-    /// `nil` if there is none.
-    init?(from former: [String], to new: [String]) {
-        (added, removed) = (Set(new).subtracting(former).count, Set(former).subtracting(new).count)
+extension Setup {
+    /// The difference between the stars of a database and those of a new configuration, as a sentence; `nil` if there is none.
+    static func difference(from former: [String], to new: [String]) -> String? {
+        let (added, removed) = (Set(new).subtracting(former).count, Set(former).subtracting(new).count)
         if added + removed == 0 { return nil }
-    }
-
-    var sentence: String {
-        "\(added == 0 ? "none" : "\(added)") of the new configuration's plans \(added == 1 ? "is" : "are") missing there, and "
-            + "\(removed == 0 ? "none" : "\(removed)") of its own \(removed == 1 ? "is" : "are") missing in the new configuration."
+        return
+            "\(added == 0 ? "none" : "\(added)") of the new configuration's plans \(added == 1 ? "is" : "are") missing there, "
+            + "and \(removed == 0 ? "none" : "\(removed)") of its own \(removed == 1 ? "is" : "are") missing in the new configuration."
     }
 }

@@ -30,20 +30,16 @@ package struct FleetRound: Sendable, Hashable {
     package func duration(requestsPerSecond: Int) -> Duration {
         .milliseconds(requests * 1000 / max(requestsPerSecond, 1))
     }
-}
 
-/// The round that due accounts can have to wait for.
-///
-/// First polls ask alone, so rounds become shorter while they are made. An account that waits longer than the present round has
-/// not waited too long if the round was longer when it became due.
-package struct AwaitedRound: Sendable, Hashable {
-    private var longest = Duration.zero
-
-    package init() {}
-
-    /// - Parameter wait: The time that the account has waited which is due for longest.
-    package mutating func note(_ round: Duration, wait: Duration) -> Duration {
-        longest = wait > round ? max(longest, round) : round
-        return longest
+    /// The duration of the round that due accounts can have to wait for.
+    ///
+    /// First polls ask alone, so rounds become shorter while they are made. An account that waits longer than the present round has
+    /// not waited too long if the round was longer when it became due.
+    ///
+    /// - Parameters:
+    ///   - former: What this returned before.
+    ///   - wait: The time that the account has waited which is due for longest.
+    package static func awaited(_ former: Duration, now round: Duration, wait: Duration) -> Duration {
+        wait > round ? max(former, round) : round
     }
 }

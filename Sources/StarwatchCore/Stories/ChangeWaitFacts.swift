@@ -38,7 +38,9 @@ package struct ChangeWaitFacts: Sendable {
     /// Whether any sink takes notifications.
     package var hasSinks = true
     /// The grouping of its stream.
-    package var grouping = Grouping()
+    package var grouping: (oldestWaiting: Timestamp?, lastNotified: Timestamp?, wait: Duration, interval: Duration) = (
+        nil, nil, .zero, .zero
+    )
     package var sinks: [Sink] = []
     /// Whether the notification repeats another one after a snooze.
     package var isRepetition = false
@@ -52,16 +54,6 @@ package struct ChangeWaitFacts: Sendable {
     package var blockingRow: Int64?
     /// Whether the poll has not fetched everything up to the change.
     package var isBeyondCursor = false
-
-    /// The grouping of a stream.
-    package struct Grouping: Sendable, Hashable {
-        package var oldestWaiting: Timestamp?
-        package var lastNotified: Timestamp?
-        package var wait = Duration.zero
-        package var interval = Duration.zero
-
-        package init() {}
-    }
 
     package init(row: Int64?, state: OutboxState) {
         self.row = row

@@ -144,7 +144,8 @@ extension Channel {
     /// The user of the process at the other end of a Unix socket; `nil` for other connections.
     fileprivate func peerUser() async -> uid_t? {
         guard let provider = self as? any SocketOptionProvider else { return nil }
-        let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
+        // `struct ucred`, which glibc hides.
+        let credentials: EventLoopFuture<(process: Int32, user: uid_t, group: gid_t)> = provider.unsafeGetSocketOption(
             level: .init(SOL_SOCKET),
             name: .init(SO_PEERCRED)
         )
@@ -152,11 +153,4 @@ extension Channel {
         guard let found = try? await credentials.get(), found.user != .max else { return nil }
         return found.user
     }
-}
-
-/// `struct ucred`, which glibc hides.
-private struct PeerCredentials: Sendable {
-    let process: Int32
-    let user: uid_t
-    let group: gid_t
 }

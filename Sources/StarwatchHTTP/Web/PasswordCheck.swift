@@ -26,11 +26,7 @@ final class PasswordCheck: Sendable {
     static let memoryLimit = 128
 
     /// A check that waits for its turn, or runs. Its first outcome is its answer.
-    private struct Job: Sendable {
-        let login: Login
-        let users: [String: String]
-        let answer = Promise<Outcome>()
-    }
+    private typealias Job = (login: Login, users: [String: String], answer: Promise<Outcome>)
 
     /// The logins that share a turn: those of a client, with a part of all names. Whoever guesses for many names delays
     /// others of the same address a little only.
@@ -65,7 +61,7 @@ final class PasswordCheck: Sendable {
     ///   does not wait for strangers.
     func check(_ login: Login, of client: ClientNetwork, among users: [String: String]) async -> Outcome {
         if isKnown(login, among: users) { return .right }
-        let job = Job(login: login, users: users)
+        let job: Job = (login, users, Promise())
         // Known names and others share the parts alike, so that an answer tells nothing about a name.
         let name = HMAC<SHA256>.authenticationCode(for: Array(login.user.utf8), using: key)
         let turn = Turn(client: client, part: (name.first { _ in true } ?? 0) % 16)

@@ -14,13 +14,8 @@ final class AccountWindows {
         fileprivate init(_ key: Key, _ value: AccountWindow) { (self.key, self.value) = (key, value) }
     }
 
-    /// One write of a window. Requests that come before it starts share it.
-    private struct Write {
-        var queued: Promise<StoreError?>?
-        /// The latest time of a request that shares the queued write.
-        var now: Timestamp
-        var running: Promise<StoreError?>?
-    }
+    /// The writes of a window. Requests that come before one starts share it, and the time is the latest of them.
+    private typealias Write = (queued: Promise<StoreError?>?, now: Timestamp, running: Promise<StoreError?>?)
 
     private let limits: GateLimits
     /// The requests of all accounts together; `nil`: no common limit.
@@ -132,10 +127,10 @@ final class AccountWindows {
         }
         let write = Promise<StoreError?>()
         let former = writes[account]?.running
-        writes[account] = Write(queued: write, now: now, running: former)
+        writes[account] = (queued: write, now: now, running: former)
         if let former { _ = await former.outcome() }
         let now = writes[account]?.now ?? now
-        writes[account] = Write(queued: nil, now: now, running: write)
+        writes[account] = (queued: nil, now: now, running: write)
         var failure: StoreError?
         if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {

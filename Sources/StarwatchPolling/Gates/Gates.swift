@@ -11,15 +11,8 @@ package final class Gates: Sendable {
     private let time: any TimeSource
     private let watch: ClockWatch
     private let onJump: @Sendable (ClockJumpDetector.Event) -> Void
-    private let state = Mutex(State())
-
-    private struct State {
-        var gates: [String: Gate] = [:]
-        /// The sum of all clock jumps.
-        var jumps = Duration.zero
-        /// Fulfilled when all gates have moved with the last jump; `nil` if they have.
-        var move: Promise<Void>?
-    }
+    /// The gates, the sum of all clock jumps, and a promise that all gates move with the last jump; `nil` if they have.
+    private let state = Mutex<(gates: [String: Gate], jumps: Duration, move: Promise<Void>?)>(([:], .zero, nil))
 
     /// - Parameters:
     ///   - requestsPerMinute: The limit of requests to any server in 60 s.

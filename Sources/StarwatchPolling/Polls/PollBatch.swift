@@ -4,16 +4,9 @@ import Synchronization
 ///
 /// The first item waits briefly for others, and all go in one batch.
 public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
-    private struct Entry {
-        let item: Item
-        let answer = Promise<Result<Output, any Error>>()
-    }
-
-    private struct State {
-        /// A number that rises with every closed batch, so the timer of one does not close the next.
-        var batch: UInt64 = 0
-        var open: [Entry] = []
-    }
+    private typealias Entry = (item: Item, answer: Promise<Result<Output, any Error>>)
+    /// The number rises with every closed batch, so the timer of one does not close the next.
+    private typealias State = (batch: UInt64, open: [Entry])
 
     /// The effect of a new item on its batch.
     private enum Next {
@@ -32,7 +25,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private let time: any TimeSource
     private let onAdd: @Sendable (Int) -> Void
     private let perform: @Sendable ([Item]) async throws -> [Output]
-    private let state = Mutex(State())
+    private let state = Mutex<State>((0, []))
 
     /// - Parameters:
     ///   - wait: The time that the first item waits for others, at most ``longestWait``. By default 50 ms.
@@ -67,7 +60,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     /// - Throws: The batch's error, or `CancellationError`.
     public func submit(_ item: Item) async throws -> Output {
         try Task.checkCancellation()
-        let entry = Entry(item: item)
+        let entry: Entry = (item, Promise())
         add(entry)
         guard let result = await entry.answer.value() else {
             state.withLock { $0.open.removeAll { $0.answer === entry.answer } }

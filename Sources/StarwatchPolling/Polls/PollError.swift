@@ -66,16 +66,15 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PollError: Encodable {
-    enum CodingKeys: String, CodingKey { case code, message, details, retryable, retryAfter }
-
     /// `retryAfter` is whole seconds, rounded up; `details` are the issues.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code.rawValue, forKey: .code)
-        try container.encode(message, forKey: .message)
-        if !issues.isEmpty { try container.encode(issues.map(\.description), forKey: .details) }
-        try container.encode(isRetryable, forKey: .retryable)
-        try container.encodeIfPresent(retryAfter.map { ($0.wholeMilliseconds + 999) / 1000 }, forKey: .retryAfter)
+        var container = encoder.container(keyedBy: AnyKey.self)
+        try container.encode(code.rawValue, forKey: AnyKey("code"))
+        try container.encode(message, forKey: AnyKey("message"))
+        if !issues.isEmpty { try container.encode(issues.map(\.description), forKey: AnyKey("details")) }
+        try container.encode(isRetryable, forKey: AnyKey("retryable"))
+        let seconds = retryAfter.map { ($0.wholeMilliseconds + 999) / 1000 }
+        try container.encodeIfPresent(seconds, forKey: AnyKey("retryAfter"))
     }
 }
 

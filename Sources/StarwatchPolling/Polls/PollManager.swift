@@ -88,7 +88,7 @@ public actor PollManager: Service {
         self.hooks = hooks
         retry = limits.retry
         flights = SingleFlight(onJoin: hooks.onJoin)
-        shared = ScheduleEntry.Shared(time: time, store: store, limit: ConcurrencyLimit(max(1, limits.concurrentPolls)))
+        shared = (time, store, ConcurrencyLimit(max(1, limits.concurrentPolls)))
         let gates = gates ?? Gates(store: store, requestsPerMinute: limits.requestsPerMinute, time: time)
         requester = HostRequester(
             http: http,

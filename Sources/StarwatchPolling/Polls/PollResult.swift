@@ -66,15 +66,13 @@ public struct PollMetadata: Sendable, Hashable, Encodable {
         self.retryCount = retryCount
     }
 
-    enum CodingKeys: String, CodingKey { case requestId, timestamp, duration, retryCount }
-
     /// `timestamp` is ISO 8601 in UTC, `duration` milliseconds.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(requestID, forKey: .requestId)
-        try container.encode(startedAt.iso8601, forKey: .timestamp)
-        try container.encode(duration.wholeMilliseconds, forKey: .duration)
-        try container.encode(retryCount, forKey: .retryCount)
+        var container = encoder.container(keyedBy: AnyKey.self)
+        try container.encode(requestID, forKey: AnyKey("requestId"))
+        try container.encode(startedAt.iso8601, forKey: AnyKey("timestamp"))
+        try container.encode(duration.wholeMilliseconds, forKey: AnyKey("duration"))
+        try container.encode(retryCount, forKey: AnyKey("retryCount"))
     }
 }
 

@@ -13,13 +13,8 @@ final class ScheduleEntry: ScheduledWork {
         var validator: StoredValidator?
     }
 
-    /// State that all schedules of a manager share.
-    struct Shared: Sendable {
-        let time: any TimeSource
-        let store: Store?
-        /// The limit of concurrent runs.
-        let limit: ConcurrencyLimit
-    }
+    /// State that all schedules of a manager share, with the limit of concurrent runs.
+    typealias Shared = (time: any TimeSource, store: Store?, limit: ConcurrencyLimit)
 
     private struct State {
         var stored: StoredSchedule
@@ -76,7 +71,7 @@ final class ScheduleEntry: ScheduledWork {
     func times() -> ScheduleTimes {
         state.withLock {
             // Only this loop starts runs of the schedule.
-            ScheduleTimes(nextRun: $0.stored.nextRun, lastRun: $0.stored.lastAttempt, isRunning: false)
+            (nextRun: $0.stored.nextRun, lastRun: $0.stored.lastAttempt, isRunning: false)
         }
     }
 

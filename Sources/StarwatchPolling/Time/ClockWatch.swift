@@ -3,13 +3,8 @@ import Synchronization
 
 /// Detects jumps of the local clock.
 package final class ClockWatch: Sendable {
-    private struct State {
-        var detector = ClockJumpDetector()
-        var jumps = 0
-    }
-
     private let time: any TimeSource
-    private let state = Mutex(State())
+    private let state = Mutex((detector: ClockJumpDetector(), jumps: 0))
 
     package init(time: any TimeSource) {
         self.time = time
@@ -17,7 +12,7 @@ package final class ClockWatch: Sendable {
     }
 
     /// The number of detected jumps.
-    package var jumps: Int { state.withLock(\.jumps) }
+    package var jumps: Int { state.withLock { $0.jumps } }
 
     /// The clock's jumps since the last call.
     package func look() -> [ClockJumpDetector.Event] {

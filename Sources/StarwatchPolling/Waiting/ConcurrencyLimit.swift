@@ -2,15 +2,10 @@ import Synchronization
 
 /// A limit on the number of concurrent tasks; the others wait in order of arrival.
 package final class ConcurrencyLimit: Sendable {
-    private struct State {
-        var free: Int
-        var queue: [Promise<Void>] = []
-    }
-
-    private let state: Mutex<State>
+    private let state: Mutex<(free: Int, queue: [Promise<Void>])>
 
     /// - Parameter limit: At least 1.
-    package init(_ limit: Int) { state = Mutex(State(free: limit)) }
+    package init(_ limit: Int) { state = Mutex((limit, [])) }
 
     /// Runs `body` when its turn comes.
     ///

@@ -3,18 +3,10 @@ import Synchronization
 /// The passes of a service: one at a time, and cancelled together when the identity changes, which does not cancel the
 /// tasks that wait for them.
 package final class PassRunner: Sendable {
-    private struct Entry: Sendable {
-        let cancel: @Sendable () -> Void
-        let end: @Sendable () async -> Void
-    }
-
-    private struct State {
-        var lastID: UInt64 = 0
-        var entries: [UInt64: Entry] = [:]
-    }
+    private typealias Entry = (cancel: @Sendable () -> Void, end: @Sendable () async -> Void)
 
     private let turn = ConcurrencyLimit(1)
-    private let state = Mutex(State())
+    private let state = Mutex<(lastID: UInt64, entries: [UInt64: Entry])>((0, [:]))
 
     package init() {}
 
@@ -60,7 +52,7 @@ package final class PassRunner: Sendable {
                 defer { self.turn.release() }
                 return await pass()
             }
-            state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
+            state.entries[state.lastID] = ({ @Sendable in task.cancel() }, { @Sendable in _ = await task.value })
             return Running(task: task)
         }
     }

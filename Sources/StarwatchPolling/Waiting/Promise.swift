@@ -4,17 +4,12 @@ import Synchronization
 ///
 /// The only place that holds continuations; ``Signal``, ``ConcurrencyLimit`` and ``SingleFlight`` are built on it.
 package final class Promise<Value: Sendable>: Sendable {
-    private struct Waiter {
-        let id: UInt64
-        let continuation: CheckedContinuation<Value?, Never>
-    }
-
     private struct State {
         var isSettled = false
         var value: Value?
         var lastID: UInt64 = 0
         /// In the order in which they began to wait.
-        var waiters: [Waiter] = []
+        var waiters: [(id: UInt64, continuation: CheckedContinuation<Value?, Never>)] = []
     }
 
     private let state = Mutex(State())
@@ -61,7 +56,7 @@ package final class Promise<Value: Sendable>: Sendable {
             if state.isSettled { return .some(state.value) }
             // The cancellation handler can have run before this, without a waiter to end.
             if unlessCancelled, Task.isCancelled { return .some(nil) }
-            state.waiters.append(Waiter(id: id, continuation: continuation))
+            state.waiters.append((id, continuation))
             return nil
         }
         if let answer { continuation.resume(returning: answer) }
@@ -69,10 +64,8 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private func settle(_ value: Value?) {
         let waiters = state.withLock { state in
-            guard !state.isSettled else { return [Waiter]() }
-            state.isSettled = true
-            state.value = value
             defer { state.waiters = [] }
+            if !state.isSettled { (state.isSettled, state.value) = (true, value) }
             return state.waiters
         }
         for waiter in waiters { waiter.continuation.resume(returning: value) }

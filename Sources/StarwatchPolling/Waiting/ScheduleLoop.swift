@@ -29,18 +29,9 @@ package protocol ScheduledWork: Sendable {
     func lookedAt()
 }
 
-/// The times that the schedule needs.
-package struct ScheduleTimes: Sendable, Hashable {
-    /// The next run without the splay; `nil` if none was ever planned.
-    package var nextRun: Timestamp?
-    /// The last run; `nil` if none ever started.
-    package var lastRun: Timestamp?
-    package var isRunning: Bool
-
-    package init(nextRun: Timestamp?, lastRun: Timestamp?, isRunning: Bool) {
-        (self.nextRun, self.lastRun, self.isRunning) = (nextRun, lastRun, isRunning)
-    }
-}
+/// The times that the schedule needs: the next run without the splay, `nil` if none was ever planned, and the last run, `nil` if
+/// none ever started.
+package typealias ScheduleTimes = (nextRun: Timestamp?, lastRun: Timestamp?, isRunning: Bool)
 
 extension ScheduledWork {
     package var splay: Duration { .zero }

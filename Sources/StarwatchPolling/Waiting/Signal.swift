@@ -2,12 +2,7 @@ import Synchronization
 
 /// A wake-up for one waiting service. A wake before the wait is kept; several count as one.
 package final class Signal: Sendable {
-    private struct State {
-        var isRaised = false
-        var waiter: Promise<Void>?
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(isRaised: Bool, waiter: Promise<Void>?)>((false, nil))
 
     package init() {}
 

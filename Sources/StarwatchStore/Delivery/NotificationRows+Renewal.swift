@@ -137,7 +137,7 @@ extension NotificationRows {
             if try row["is_offer"] { offers.insert(id) }
             if try row["is_discarded"] { discarded.insert(id) }
         }
-        return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
+        return (poll, message, discarded, offers)
     }
 
     /// Stores another text of a notification, under its id.

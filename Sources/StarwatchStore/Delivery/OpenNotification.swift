@@ -77,10 +77,5 @@ package enum DeliveryResult: Sendable, Hashable {
     }
 }
 
-/// The rows of one stream that wait to be claimed.
-package struct DueSummary: Sendable, Hashable {
-    package let count: Int
-    package let oldestCreatedAt: Timestamp?
-    /// The time of the last claim, for `group_interval`; `nil` if there was none.
-    package let lastNotifiedAt: Timestamp?
-}
+/// The rows of one stream that wait to be claimed, and the time of the last claim, for `group_interval`.
+package typealias DueSummary = (count: Int, oldestCreatedAt: Timestamp?, lastNotifiedAt: Timestamp?)

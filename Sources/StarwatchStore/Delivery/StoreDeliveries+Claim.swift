@@ -265,7 +265,7 @@ extension DeliveryRows {
             [stream]
         )
         guard let row else { throw StoreError.damaged }
-        return DueSummary(count: try row["count"], oldestCreatedAt: try row["oldest"], lastNotifiedAt: try row["last"])
+        return (try row["count"], try row["oldest"], try row["last"])
     }
 
     func freeLeases(of account: DID) throws {

@@ -371,7 +371,7 @@ extension DeliveryRows {
             """,
             [jsonArray(Set(streams).sorted()), jsonArray(message.changes.map(\.jwtID))]
         )
-        let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
+        let whole: NotificationRemainder = (stream.poll, message, discarded: [], offers: Set(offers))
         guard let (outgoing, shortlink) = make(whole) else { return nil }
         let carrier = try db.notifications.insert(outgoing, last, now)
         try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)

@@ -1,12 +1,7 @@
 package import StarwatchCore
 
-/// A pending notice of a new feature for one account.
-package struct FeatureNotice: Sendable, Hashable {
-    package let feature: String
-    /// The notification's id, `ntf_…`, created with the notice.
-    package let token: String
-    package let createdAt: Timestamp
-}
+/// A pending notice of a new feature for one account. Its token is the notification's id, `ntf_…`, created with the notice.
+package typealias FeatureNotice = (feature: String, token: String, createdAt: Timestamp)
 
 /// New features, and the accounts created before them.
 extension StoreNotifications {
@@ -68,9 +63,7 @@ extension StoreNotifications {
                 WHERE account = ? AND finished_at IS NULL ORDER BY created_at, feature
                 """,
                 [db.key(account)]
-            ) { row in
-                FeatureNotice(feature: try row["feature"], token: try row["token"], createdAt: try row["created_at"])
-            }
+            ) { row in (try row["feature"], try row["token"], try row["created_at"]) }
         }
     }
 

@@ -19,24 +19,19 @@ package struct QuarantinedItem: Sendable, Hashable, Identifiable {
     package let seenAt: Timestamp
 }
 
-/// A filter for quarantined items. A `nil` property does not restrict.
-package struct QuarantineFilter: Sendable, Hashable {
-    /// The account of the items; `nil`: every account.
-    package var account: DID?
-    package var poll: PollName?
-    /// Only items with smaller ids.
-    package var before: Int64?
-    package var limit = 100
-
-    package init() {}
-}
-
 /// The items that were rejected alone.
 package struct StoreQuarantine: Sendable {
     let store: Store
 
-    /// The quarantined items that nobody discarded, the newest first.
-    package func list(_ filter: QuarantineFilter) async throws(StoreError) -> [QuarantinedItem] {
+    /// The quarantined items that nobody discarded, the newest first. `nil` does not restrict.
+    ///
+    /// - Parameter before: Only items with smaller ids.
+    package func list(
+        of account: DID? = nil,
+        poll: PollName? = nil,
+        before: Int64? = nil,
+        limit: Int = 100
+    ) async throws(StoreError) -> [QuarantinedItem] {
         try await store.direct(.read) { db in
             try db.all(
                 """
@@ -47,7 +42,7 @@ package struct StoreQuarantine: Sendable {
                     AND (?4 IS NULL OR s.account = ?4)
                 ORDER BY q.id DESC LIMIT ?3
                 """,
-                [filter.before ?? .max, filter.poll?.rawValue, filter.limit, filter.account.map(db.key)]
+                [before ?? .max, poll?.rawValue, limit, account.map(db.key)]
             ) { row in try ifReadable { try QuarantinedItem(row, db) } }
             .compactMap(\.self)
         }

@@ -4,13 +4,8 @@ import Synchronization
 
 /// The check of all pages while the store works. It reads on a connection and a thread of its own, and delays no transaction.
 final class PageCheck: Sendable {
-    private struct State {
-        var phase: PageCheckPhase
-        var reader: DatabaseQueue?
-        var isStopped = false
-        /// The number of works that want the database without readers.
-        var pauses = 0
-    }
+    /// Pauses are the number of works that want the database without readers.
+    private typealias State = (phase: PageCheckPhase, reader: DatabaseQueue?, isStopped: Bool, pauses: Int)
 
     private let path: String
     /// The lock, whose note says what is known of the pages; `nil` if the database is only read.
@@ -19,11 +14,11 @@ final class PageCheck: Sendable {
 
     init(path: String, _ phase: PageCheckPhase, lock: FileLock? = nil) {
         (self.path, self.lock) = (path, lock)
-        state = Mutex(State(phase: phase))
+        state = Mutex((phase, nil, false, 0))
     }
 
     var phase: PageCheckPhase {
-        get { state.withLock(\.phase) }
+        get { state.withLock { $0.phase } }
         set { state.withLock { $0.phase = newValue } }
     }
 
@@ -40,7 +35,7 @@ final class PageCheck: Sendable {
         }
     }
 
-    private var isStopped: Bool { state.withLock(\.isStopped) }
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
 
     private func pass() async throws {
         var configuration = Configuration()

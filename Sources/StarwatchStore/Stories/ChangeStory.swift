@@ -21,15 +21,9 @@ package struct ChangeStory: Sendable {
     package let watermark: Watermark
     package let due: DueSummary
 
-    /// The relation of the change to its stream's watermark.
-    package struct Watermark: Sendable {
-        package let isPast: Bool
-        /// Time at which the watermark passed the change; `nil` if it did not, or the move has expired.
-        package let passedAt: Timestamp?
-        /// The first open row below the change.
-        package let blockingRow: Int64?
-        package let isBeyondCursor: Bool
-    }
+    /// The relation of the change to its stream's watermark: the time at which the watermark passed it, `nil` if it did not, or the
+    /// move has expired, and the first open row below it.
+    package typealias Watermark = (isPast: Bool, passedAt: Timestamp?, blockingRow: Int64?, isBeyondCursor: Bool)
 }
 
 /// The stored life of one notification.
@@ -54,20 +48,10 @@ package struct NotificationStory: Sendable {
 }
 
 /// An outbox row in a story of several.
-package struct StoryRow: Sendable, Hashable {
-    package let id: Int64
-    package let change: JWTID
-    package let state: OutboxState
-}
+package typealias StoryRow = (id: Int64, change: JWTID, state: OutboxState)
 
 /// An armed digest that has no notification yet.
-package struct ArmedDigest: Sendable {
-    package let digest: String
-    package let account: DID
-    package let fireAt: Timestamp
-    package let contentAt: Timestamp?
-    package let status: String
-}
+package typealias ArmedDigest = (digest: String, account: DID, fireAt: Timestamp, contentAt: Timestamp?, status: String)
 
 /// The stored life of one run.
 package struct RunStory: Sendable {

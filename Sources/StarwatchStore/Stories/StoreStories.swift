@@ -93,7 +93,7 @@ package struct StoreStories: Sendable {
                 [token]
             )
             guard let row else { return nil }
-            return ArmedDigest(
+            return (
                 digest: try row["digest"],
                 account: try db.account(row["account"]),
                 fireAt: try row["fire_at"],
@@ -146,7 +146,7 @@ package struct StoreStories: Sendable {
 extension OutboxRows {
     func rows(_ condition: String, _ arguments: SQLArguments) throws -> [StoryRow] {
         try db.all("SELECT id, jwt_id, state FROM notification_outbox WHERE \(condition)", arguments) { row in
-            StoryRow(id: try row["id"], change: try row["jwt_id"], state: try row["state"])
+            (try row["id"], try row["jwt_id"], try row["state"])
         }
     }
 
@@ -232,7 +232,7 @@ extension OutboxRows {
             )
         }
         let cursor: JWTID? = try db.value("SELECT fetch_cursor FROM streams WHERE id = ?", [stream])
-        return ChangeStory.Watermark(
+        return (
             isPast: isPast,
             passedAt: isPast ? passedAt : nil,
             blockingRow: blocking,

@@ -64,16 +64,26 @@ final class HistogramSeries: MetricSeries {
     private let histogram: Histogram
     private let others: [Histogram]
 
-    /// - Parameter others: Histograms with the same bounds whose observations are added.
+    /// The `le` labels of the buckets, shared by all series of a family; `nil` for a hidden bucket.
+    ///
+    /// - Parameter shown: The bounds to show, a subset of `bounds`; `nil` for all.
+    static func labels(_ bounds: [Double], shown: [Double]? = nil) -> [String?] {
+        let shown = shown.map(Set.init)
+        return bounds.map { shown?.contains($0) == false ? nil : $0.canonicalText } + [Double.infinity.canonicalText]
+    }
+
+    /// - Parameters:
+    ///   - others: Histograms with the same bounds whose observations are added.
+    ///   - buckets: Their ``labels(_:shown:)``.
     init(
         name: String,
         labels: [(name: String, value: String)],
         histogram: Histogram,
         others: [Histogram] = [],
-        buckets: BucketLabels
+        buckets: [String?]
     ) {
         let bucketName = name + "_bucket"
-        bucketPrefixes = buckets.texts.map { text in text.map { LineStart(bucketName, labels + [("le", $0)]) } }
+        bucketPrefixes = buckets.map { text in text.map { LineStart(bucketName, labels + [("le", $0)]) } }
         sumPrefix = LineStart(name + "_sum", labels)
         countPrefix = LineStart(name + "_count", labels)
         self.histogram = histogram
@@ -124,19 +134,5 @@ final class HistogramSeries: MetricSeries {
             page.append(UInt8(ascii: "\n"))
             page.append(line: countPrefix, integer: cumulative)
         }
-    }
-}
-
-/// The `le` labels of a histogram's buckets, shared by all series of a family.
-struct BucketLabels {
-    /// Labels by bucket; `nil` for a hidden bucket.
-    let texts: [String?]
-
-    /// - Parameter shown: The bounds to show, a subset of `bounds`; `nil` for all.
-    init(_ bounds: [Double], shown: [Double]? = nil) {
-        let shown = shown.map(Set.init)
-        texts =
-            bounds.map { shown?.contains($0) == false ? nil : $0.canonicalText }
-            + [Double.infinity.canonicalText]
     }
 }

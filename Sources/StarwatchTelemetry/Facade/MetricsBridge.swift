@@ -12,20 +12,17 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     /// Buckets of recorders with aggregation. Their unit is unknown.
     package static let recorderBounds: [Double] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
 
-    private struct State {
-        /// Families in the order of the page.
-        var families: [MetricFamily] = []
-        /// Handles by the name of the series, and the names and values of its labels.
-        var handles: [[String]: any AnyObject & Sendable] = [:]
-        var seriesCount = 0
-    }
+    /// The families are in the order of the page. A handle's key has the name of the series, and the names and values of its labels.
+    private typealias State = (
+        families: [MetricFamily], handles: [[String]: any AnyObject & Sendable], seriesCount: Int
+    )
 
     /// Prefixes reserved for the program's own families.
     private static let ownPrefixes = ["starwatch_", "starred_projects_", "process_"]
 
     private let budget: Int
     let overflow = StarwatchCounter()
-    private let state = Mutex(State())
+    private let state = Mutex<State>(([], [:], 0))
 
     /// - Parameter seriesBudget: Limit of the series of all dependencies together, including buckets.
     package init(seriesBudget: Int = 200) { budget = seriesBudget }
@@ -93,7 +90,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
                 name: name,
                 labels: labels,
                 histogram: histogram,
-                buckets: BucketLabels(bounds)
+                buckets: HistogramSeries.labels(bounds)
             )
             return (histogram, series)
         }

@@ -4,12 +4,7 @@ import Synchronization
 package final class WindowedRate: Sendable {
     package static let windowSeconds = 60
 
-    private struct Bin {
-        var second: Int64 = .min
-        var count = 0
-    }
-
-    private let bins = Mutex([Bin](repeating: Bin(), count: windowSeconds))
+    private let bins = Mutex(Array(repeating: (second: Int64.min, count: 0), count: windowSeconds))
 
     package init() {}
 
@@ -20,7 +15,7 @@ package final class WindowedRate: Sendable {
         let second = milliseconds / 1000
         let index = Int(((second % 60) + 60) % 60)
         bins.withLock { bins in
-            if bins[index].second != second { bins[index] = Bin(second: second) }
+            if bins[index].second != second { bins[index] = (second, 0) }
             bins[index].count += 1
         }
     }

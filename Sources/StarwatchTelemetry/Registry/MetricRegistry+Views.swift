@@ -39,7 +39,7 @@ extension MetricRegistry {
             "\(descriptor.name) has a bound that its histogram lacks."
         )
         let shown = histograms.first ?? Histogram(bounds: bounds)
-        let buckets = BucketLabels(shown.bounds, shown: bounds)
+        let buckets = HistogramSeries.labels(shown.bounds, shown: bounds)
         let others = Array(histograms.dropFirst())
         let series = HistogramSeries(
             name: descriptor.name,

@@ -248,7 +248,7 @@ package final class MetricRegistry: Sendable {
     }
 
     private static func histogramSeries(_ bounds: [Double]) -> (MetricDescriptor, Labels) -> Made<Histogram> {
-        let buckets = BucketLabels(bounds)
+        let buckets = HistogramSeries.labels(bounds)
         return { descriptor, labels in
             let histogram = Histogram(bounds: bounds, carriesExemplars: descriptor.carriesExemplars)
             let name = descriptor.name

@@ -17,15 +17,15 @@ package enum RandomID {
     private struct Generator: RandomNumberGenerator {
         private let words = RandomID.words
 
-        func next() -> UInt64 { words?.next() ?? RandomID.stock.withLock { $0.word() } }
+        func next() -> UInt64 { words?.next() ?? RandomID.systemWord() }
     }
 
-    /// Words of the system's generator, many with each system call. A cycle needs five, which took three calls (`strace -c` of
-    /// `Benchmarks/poll cycles`).
-    private struct Stock {
-        private var words: [UInt64] = []
+    private static let stock = Mutex<[UInt64]>([])
 
-        mutating func word() -> UInt64 {
+    /// A word of the system's generator, which gives many with each system call. A cycle needs five, which took three calls
+    /// (`strace -c` of `Benchmarks/poll cycles`).
+    private static func systemWord() -> UInt64 {
+        stock.withLock { words in
             if let word = words.popLast() { return word }
             var system = SystemRandomNumberGenerator()
             // The largest number of bytes that the system gives at once.
@@ -35,8 +35,6 @@ package enum RandomID {
             return words.popLast() ?? system.next()
         }
     }
-
-    private static let stock = Mutex(Stock())
 
     /// A version 4 UUID in lower case.
     package static func uuid() -> String {

@@ -36,10 +36,11 @@ import Testing
     }
 
     @Test func anAccountWaitsForTheRoundThatWasWhenItBecameDue() {
-        var awaited = AwaitedRound()
-        #expect(awaited.note(.seconds(1000), wait: .zero) == .seconds(1000))
+        var awaited = FleetRound.awaited(.zero, now: .seconds(1000), wait: .zero)
+        #expect(awaited == .seconds(1000))
         // Most have been polled, and share from now on.
-        #expect(awaited.note(.seconds(100), wait: .seconds(900)) == .seconds(1000))
-        #expect(awaited.note(.seconds(2), wait: .seconds(1)) == .seconds(2))
+        awaited = FleetRound.awaited(awaited, now: .seconds(100), wait: .seconds(900))
+        #expect(awaited == .seconds(1000))
+        #expect(FleetRound.awaited(awaited, now: .seconds(2), wait: .seconds(1)) == .seconds(2))
     }
 }

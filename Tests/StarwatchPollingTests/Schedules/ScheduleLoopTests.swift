@@ -22,7 +22,7 @@ import Testing
         init(nextRun: Timestamp) { state = Mutex(State(nextRun: nextRun)) }
 
         func times() -> ScheduleTimes {
-            ScheduleTimes(nextRun: state.withLock(\.nextRun), lastRun: nil, isRunning: false)
+            (state.withLock(\.nextRun), nil, false)
         }
 
         func plan(_ next: Timestamp?) async { state.withLock { $0.nextRun = next } }

@@ -48,8 +48,8 @@ import Testing
         #expect(await sink.deliver(.sample()) == .ok)
         let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
         #expect(text == "<6>Project Update: Jardin d’Été 🌻 has been updated\n")
-        #expect(JournalLine.marked("a", .error, on: file.fileDescriptor, environment: sink.environment) == "<3>a")
-        #expect(JournalLine.marked("a", .error, on: file.fileDescriptor, environment: [:]) == "a")
+        #expect(LogOptions.Level.error.marked("a", on: file.fileDescriptor, environment: sink.environment) == "<3>a")
+        #expect(LogOptions.Level.error.marked("a", on: file.fileDescriptor, environment: [:]) == "a")
     }
 
     @Test func aReaderThatTakesNothingHoldsNobodyUp() async throws {

@@ -213,7 +213,7 @@ import Testing
         ("[fe80::1%eth0]:124", "fe80::1%eth0", 124), ("ntp-1.example_x.org:1", "ntp-1.example_x.org", 1),
     ])
     func addressesOfTimeServersAreRead(text: String, host: String, port: Int) throws {
-        let address = try #require(TimeServerAddress(text))
+        let address = try #require(ListenAddress(timeServer: text))
         #expect(address.host == host)
         #expect(address.port == port)
     }

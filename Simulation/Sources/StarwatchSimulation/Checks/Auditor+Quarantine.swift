@@ -32,9 +32,7 @@ extension Auditor {
     func isUnreadable(_ row: FeedRow) -> Bool { network.server.state.value.feed.isUnreadable(row) }
 
     private func items(in agent: Agent) async throws(StoreError) -> [QuarantinedItem] {
-        var filter = QuarantineFilter()
-        filter.limit = 100_000
-        return try await agent.store.quarantine.list(filter)
+        try await agent.store.quarantine.list(limit: 100_000)
     }
 
     func quarantine(of stream: StreamKey, in agent: Agent) async throws(StoreError) -> Quarantine {

@@ -21,21 +21,12 @@ final class DeliverySlots: Sendable {
     /// The largest number of attempts, if the process may open enough files.
     static let most = 640
 
-    private struct Waiter {
-        let host: String
-        let standing: HostStanding
-        let turn: Promise<Bool>
-    }
-
-    private struct State {
-        var taken = 0
-        var hosts: [String: Int] = [:]
-        /// In order of arrival.
-        var queue: [Waiter] = []
-    }
+    private typealias Waiter = (host: String, standing: HostStanding, turn: Promise<Bool>)
+    /// The queue is in order of arrival.
+    private typealias State = (taken: Int, hosts: [String: Int], queue: [Waiter])
 
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = Mutex<State>((0, [:], []))
 
     /// - Parameter files: The number of files that the process may open. An attempt needs one.
     init(files: Int) { limit = max(16, min(Self.most, files / 2)) }
@@ -44,7 +35,7 @@ final class DeliverySlots: Sendable {
     ///
     /// - Returns: `false` if none was free in time, or if the task was cancelled.
     func enter(_ host: String, _ standing: HostStanding, on time: any TimeSource) async -> Bool {
-        let waiter = Waiter(host: host, standing: standing, turn: Promise())
+        let waiter: Waiter = (host, standing, Promise())
         let isFree = state.withLock { state in
             guard !state.queue.contains(where: { $0.standing <= standing && fits($0, state) }), fits(waiter, state)
             else {

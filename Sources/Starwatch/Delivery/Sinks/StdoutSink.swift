@@ -16,7 +16,7 @@ package struct StdoutSink: NotificationSink {
         let (title, body) = (notification.title, NotificationPolls.inOneLine(notification.body))
         let line = "\(TerminalText.printable(title)): \(TerminalText.printable(body))\n"
         // The journal would take a title such as `<0>` for a priority.
-        let text = Array(JournalLine.marked(line, .info, on: descriptor, environment: environment).utf8)
+        let text = Array(LogOptions.Level.info.marked(line, on: descriptor, environment: environment).utf8)
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
                 ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output))

@@ -2,19 +2,17 @@ import Foundation
 import Logging
 import StarwatchTelemetry
 
-/// A line that is not part of the log.
-package enum JournalLine {
-    /// Returns the line with its priority if the journal reads the descriptor, else the line.
+extension LogOptions.Level {
+    /// Returns a line that is not part of the log, with its priority if the journal reads the descriptor.
     ///
     /// - Parameter environment: The process's environment.
-    package static func marked(
+    package func marked(
         _ line: String,
-        _ level: LogOptions.Level,
         on descriptor: Int32,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
         guard DescriptorWriter.isJournal(descriptor, environment: environment) else { return line }
-        let severity = LogSeverity(Logger.Level(rawValue: level.rawValue) ?? .info)
+        let severity = LogSeverity(Logger.Level(rawValue: rawValue) ?? .info)
         return severity.journalPrefix + line
     }
 }
