@@ -67,6 +67,20 @@ import Testing
         #expect(try await all(store, of: World.bob).isEmpty)
     }
 
+    /// A follower of the active identity's feed would otherwise miss the first notifications of the next one.
+    @Test func sequencesDoNotRepeatAfterTheOnlyAccountIsErased() async throws {
+        let store = try await world.open()
+        try await append(store, "a", "b")
+        for (account, expected) in [(World.bob, [3]), (World.alice, [4])] as [(DID, [Int64])] {
+            let former = account == World.bob ? World.alice : World.bob
+            _ = try await store.identity.set(nil, server: World.server, now: world.now)
+            #expect(try await store.identity.eraseAccount(former) != .unknown)
+            _ = try await store.identity.set(account, server: World.server, now: world.now)
+            try await append(store, "of \(account)", of: account)
+            #expect(try await store.feed.list(of: account, before: nil, limit: 10).map(\.sequence) == expected)
+        }
+    }
+
     @Test func retentionDeletesRowsOlderThanAMonth() async throws {
         let store = try await world.open()
         try await append(store, "a")

@@ -44,7 +44,11 @@ package struct StoreFeed: Sendable {
                 [key]
             )
             try db.run(
-                "INSERT INTO feed (account, sequence, token, payload, created_at) VALUES (?, ?, ?, ?, ?)",
+                """
+                INSERT INTO feed (id, account, sequence, token, payload, created_at)
+                SELECT max(id), ?1, ?2, ?3, ?4, ?5 FROM
+                    (SELECT ?2 AS id UNION ALL SELECT seq + 1 FROM sqlite_sequence WHERE name = 'feed')
+                """,
                 [key, sequence, token, try db.sealed(payload, .feedPayload, of: key, row: token), now.milliseconds]
             )
             try Self.trim(db, key, keep: keep)
