@@ -81,6 +81,34 @@ import Testing
         }
     }
 
+    @Test func onlyFeedsThatAreTooLongAreWritten() async throws {
+        let witness = Witness()
+        let store = try await world.open { $0.observer = witness }
+        try await append(store, "a", "b")
+        let before = witness[StoreOperation.edit.rawValue]
+        try await store.feed.trim(keep: 2)
+        #expect(witness[StoreOperation.edit.rawValue] == before)
+        try await store.feed.trim(keep: 1)
+        #expect(witness[StoreOperation.edit.rawValue] == before + 1)
+        #expect(try await all(store) == ["b"])
+    }
+
+    @Test func manyLongFeedsAreNotOneTransaction() async throws {
+        let witness = Witness()
+        var options = world.options()
+        options.masterKey = MasterKey()
+        options.observer = witness
+        let (store, now) = (try Store(options), world.now)
+        let dids = (0...100).map { DID("did:ethr:0x\($0)")! }
+        _ = try await store.accounts.add(dids.map { AccountDraft(did: $0) }, server: World.server, now: now) { _ in now
+        }
+        for did in dids { try await append(store, "\(did)", of: did) }
+        let before = witness[StoreOperation.edit.rawValue]
+        try await store.feed.trim(keep: 0)
+        #expect(witness[StoreOperation.edit.rawValue] == before + 2)
+        for did in dids { #expect(try await all(store, of: did).isEmpty) }
+    }
+
     @Test func retentionDeletesRowsOlderThanAMonth() async throws {
         let store = try await world.open()
         try await append(store, "a")
