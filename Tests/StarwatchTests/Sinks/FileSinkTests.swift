@@ -228,6 +228,31 @@ import Testing
         #expect(files.take("0") == nil, "All files are remembered.")
     }
 
+    @Test func theIDsOfAFileOutliveAWriteThatFailed() async throws {
+        // The limit holds for the whole process.
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            let path = folder.path("out.jsonl")
+            let sink = FileSink(name: "file", path: path)
+            try #require(await sink.deliver(.sample("ntf_1")) == .ok)
+            let size = try Data(contentsOf: URL(filePath: path)).count
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let former = limit.rlim_cur
+            limit.rlim_cur = rlim_t(size + 5)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            try #require(await sink.deliver(.sample("ntf_2")).answer == .unavailable)
+            try #require(try Data(contentsOf: URL(filePath: path)).count == size)
+            // Only what the sink remembers can tell now that the line was written.
+            try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
+            limit.rlim_cur = former
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            try #require(await sink.deliver(.sample("ntf_1")) == .ok)
+            try #require(try Data(contentsOf: URL(filePath: path)).isEmpty)
+        }
+    }
+
     /// With a hung file system, as on a network, each visit would keep its place.
     @Test func aFileSystemThatHangsEndsTheWaitAndThenRefusesAtOnce() async throws {
         let folder = try TestFolder()

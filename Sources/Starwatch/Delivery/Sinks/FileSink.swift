@@ -78,7 +78,7 @@ package struct FileSink: NotificationSink {
                 // A partial line must not stay, because the next attempt would append to it. If truncating fails now, the
                 // file is read again before the next attempt, which truncates it, or finds the line complete. Truncating
                 // must not extend a file that was truncated meanwhile.
-                if lseek(descriptor, 0, SEEK_END) >= end { ftruncate(descriptor, end) }
+                if lseek(descriptor, 0, SEEK_END) >= end, ftruncate(descriptor, end) == 0 { files.keep(ids, of: path) }
                 return failure
             }
             ids.insert(notification.id)
