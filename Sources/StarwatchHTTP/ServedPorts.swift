@@ -104,7 +104,7 @@ struct ServedPorts: Sendable {
             var read: (@Sendable () async throws -> String)?
             if let token { read = { try Self.read(token, "control.token_file") } }
             if options.fleetOfMany != nil {
-                ofControl.feeds = .ofAccounts(agent)
+                ofControl.feeds = options.delivery.feedKeep == nil ? nil : .ofAccounts(agent)
             } else if let feedToken, let path = options.control.feedTokenFile {
                 ofControl.feeds = FeedAddresses(
                     key: { _ in FeedKey(token: try Self.read(feedToken, "control.feed_token_file")) },

@@ -29,6 +29,8 @@ import Testing
         "AccountRows.swift JSON": "A host program's other preferences keep their text.",
         "StoreAcknowledgements.swift JSON": "A batch is halved within one UPDATE.",
         "StoreStories+Runs.swift sqlite_sequence": "Tells a deleted row from one that never was.",
+        "IdentityRows.swift sqlite_sequence": "Knows the greatest row of a feed, also of an erased one.",
+        "StoreFeed.swift sqlite_sequence": "Numbers a row of a feed, so that its id is not less than its sequence.",
         "OutboxRows+Pages.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",
         "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",

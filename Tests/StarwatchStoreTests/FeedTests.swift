@@ -67,6 +67,48 @@ import Testing
         #expect(try await all(store, of: World.bob).isEmpty)
     }
 
+    /// A follower of the active identity's feed would otherwise miss the first notifications of the next one.
+    @Test func sequencesDoNotRepeatAfterTheOnlyAccountIsErased() async throws {
+        let store = try await world.open()
+        try await append(store, "a", "b")
+        for (account, expected) in [(World.bob, [3]), (World.alice, [4])] as [(DID, [Int64])] {
+            let former = account == World.bob ? World.alice : World.bob
+            _ = try await store.identity.set(nil, server: World.server, now: world.now)
+            #expect(try await store.identity.eraseAccount(former) != .unknown)
+            _ = try await store.identity.set(account, server: World.server, now: world.now)
+            try await append(store, "of \(account)", of: account)
+            #expect(try await store.feed.list(of: account, before: nil, limit: 10).map(\.sequence) == expected)
+        }
+    }
+
+    @Test func onlyFeedsThatAreTooLongAreWritten() async throws {
+        let witness = Witness()
+        let store = try await world.open { $0.observer = witness }
+        try await append(store, "a", "b")
+        let before = witness[StoreOperation.edit.rawValue]
+        try await store.feed.trim(keep: 2)
+        #expect(witness[StoreOperation.edit.rawValue] == before)
+        try await store.feed.trim(keep: 1)
+        #expect(witness[StoreOperation.edit.rawValue] == before + 1)
+        #expect(try await all(store) == ["b"])
+    }
+
+    @Test func manyLongFeedsAreNotOneTransaction() async throws {
+        let witness = Witness()
+        var options = world.options()
+        options.masterKey = MasterKey()
+        options.observer = witness
+        let (store, now) = (try Store(options), world.now)
+        let dids = (0...100).map { DID("did:ethr:0x\($0)")! }
+        _ = try await store.accounts.add(dids.map { AccountDraft(did: $0) }, server: World.server, now: now) { _ in now
+        }
+        for did in dids { try await append(store, "\(did)", of: did) }
+        let before = witness[StoreOperation.edit.rawValue]
+        try await store.feed.trim(keep: 0)
+        #expect(witness[StoreOperation.edit.rawValue] == before + 2)
+        for did in dids { #expect(try await all(store, of: did).isEmpty) }
+    }
+
     @Test func retentionDeletesRowsOlderThanAMonth() async throws {
         let store = try await world.open()
         try await append(store, "a")

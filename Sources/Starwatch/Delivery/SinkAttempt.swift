@@ -74,9 +74,9 @@ struct SinkAttempt {
             if let span { fill(span, outgoing, result) }
             return result
         }
-        // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
-        // latest.
-        if Task.isCancelled, result.isNoAnswer { return abandon() }
+        // The attempt was cancelled, or another process owns the account. It does not count against the sink, and the claim
+        // ends with its lease at the latest.
+        if result.isNoAnswer, Task.isCancelled || result.failure == .abandoned { return abandon() }
         service.metrics.outbox.deliveryDuration[slot.label].observe(service.time.monotonic - start)
         let attempt = DeliveryAttempt(
             result.answer,

@@ -49,7 +49,7 @@ final class Feed: Sendable {
         guard let account else {
             return .unavailable(SinkFailure("Nobody is signed in whose feed it is; sign in first.", .identityChanged))
         }
-        do {
+        do throws(StoreError) {
             try await store.feed.append(
                 notification.id,
                 payload: notification.payload,
@@ -58,6 +58,7 @@ final class Feed: Sendable {
                 now: time.now
             )
         } catch {
+            if error == .leaseLost { return .unavailable(.abandoned) }
             return .unavailable(SinkFailure("The feed cannot be stored.", .database))
         }
         for (served, reader) in state.withLock({ Array($0.readers.values) }) where served ?? account == account {

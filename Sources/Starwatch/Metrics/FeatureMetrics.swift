@@ -107,7 +107,7 @@ package struct FleetMetrics: Sendable {
     ).by(LabelDimension<FailureLabel>("reason", shown: Set(FailureLabel.allCases.filter(\.isOfPolls))))
     package let unreachableHosts = page.gauges(
         "starwatch_fleet_unreachable_hosts",
-        "Hosts of the addresses of accounts, and files of accounts, whose circuit is not closed.",
+        "Hosts of the addresses of accounts, and their files and feeds, whose circuit is not closed.",
         stability: .detail
     ).by(.sink)
     package let oldestDue = page.gauge(

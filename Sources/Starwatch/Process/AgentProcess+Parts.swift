@@ -138,10 +138,7 @@ extension AgentProcess {
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
             policy.takesCanaries = settings["canary"] == true
             var sink = sink
-            if options.fleetOfMany != nil, var file = sink as? FileSink {
-                file.pseudonym = pseudonym.hash
-                sink = file
-            }
+            if options.fleetOfMany != nil { sink.pseudonym = pseudonym.hash }
             let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind.type == settings.kind.type, former?.kind.place == settings.kind.place,

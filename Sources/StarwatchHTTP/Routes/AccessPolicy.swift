@@ -15,7 +15,7 @@ struct Refusal: Sendable {
 ///
 /// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. For the feed
 /// alone, a token in the address is enough. A client that was refused too often is told to wait. The right token or password
-/// lets in whoever shares its address all the same. Only a client with more connections than passwords can wait delays others
+/// lets in whoever shares its address all the same, except to a feed of many accounts. Only a client with more connections than passwords can wait delays others
 /// of its own address, and no other.
 final class AccessPolicy: Sendable {
     /// The credential that lets a request in.
@@ -47,8 +47,13 @@ final class AccessPolicy: Sendable {
     /// - Parameter call: Gets the account whose feed its address opens.
     func refusal(of call: inout Call, from address: SocketAddress?) async -> Refusal? {
         if let feeds, let given = call.feedToken {
+            let client = RefusalCount.Key(address, hasToken: true)
+            if feeds.areOfAccounts, let wait = refusals.withLock({ [time = now()] in $0.wait(client, at: time) }) {
+                // Without a look at the database, which works for all accounts.
+                return Self.tooMany(wait: wait)
+            }
             var key: FeedKey?
-            let refusal = Refusal(reason: .token, answer: feeds.refusal)
+            let refusal = Refusal(reason: .token, answer: feeds.areOfAccounts ? unauthorized : feeds.refusal)
             var refused = await self.refusal(refusal, of: given[...], from: address, feeds.problem) {
                 key = try await feeds.key(given)
                 return key?.token ?? ""
@@ -60,10 +65,8 @@ final class AccessPolicy: Sendable {
         switch credential {
         case .nothing: return nil
         case .token(let token):
-            var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
-            answer.headers[.wwwAuthenticate] = "Bearer"
             let given = bearer(call.headers[.authorization])
-            let refusal = Refusal(reason: .token, answer: answer)
+            let refusal = Refusal(reason: .token, answer: unauthorized)
             let problem = "The token cannot be read; check control.token_file."
             return await self.refusal(refusal, of: given, from: address, problem, unless: token)
         case .password(let check, let users):
@@ -97,13 +100,7 @@ final class AccessPolicy: Sendable {
         among users: [String: String]
     ) async -> Refusal? {
         if users.isEmpty { return nil }
-        var answer = Answer.error(
-            401,
-            "unauthorized",
-            "Send a user name and its password with HTTP basic authentication."
-        )
-        answer.headers[.wwwAuthenticate] = "Basic realm=\"starwatch\", charset=\"UTF-8\""
-        let refusal = Refusal(reason: .password, answer: answer)
+        let refusal = Refusal(reason: .password, answer: unauthorized)
         guard let login = Login(authorization: call.headers[.authorization]) else {
             return counted(refusal, RefusalCount.Key(address, hasToken: false))
         }
@@ -115,6 +112,21 @@ final class AccessPolicy: Sendable {
             busy.headers[.retryAfter] = "1"
             return Refusal(reason: .rate, answer: busy)
         }
+    }
+
+    /// The answer to a request without the credential, whatever its page.
+    private var unauthorized: Answer {
+        let (text, scheme): (String, String)
+        switch credential {
+        case .token: (text, scheme) = ("Send the control token as a bearer token.", "Bearer")
+        case .password(_, let users) where !users().isEmpty:
+            text = "Send a user name and its password with HTTP basic authentication."
+            scheme = "Basic realm=\"starwatch\", charset=\"UTF-8\""
+        case .password, .nothing: return .noSuchPage
+        }
+        var answer = Answer.error(401, "unauthorized", text)
+        answer.headers[.wwwAuthenticate] = scheme
+        return answer
     }
 
     /// The name of the credential that a request has, for the journal; `nil` if everybody is let in.

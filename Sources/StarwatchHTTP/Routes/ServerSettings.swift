@@ -46,15 +46,17 @@ struct FeedAddresses: Sendable {
     var isFormer: @Sendable (String) -> Bool = { _ in false }
     /// The sentence about a token that cannot be read.
     var problem = "The token cannot be read; check control.feed_token_file."
-    /// The answer to a wrong token.
-    var refusal = Answer.error(403, "forbidden", "The feed has another address now; 'starwatch feed url' prints it.")
+    /// The answer to a wrong token for the only feed.
+    let refusal = Answer.error(403, "forbidden", "The feed has another address now; 'starwatch feed url' prints it.")
+    /// Whether the feeds are those of many accounts. A wrong token then gets the answer of any page without a credential.
+    var areOfAccounts = false
 
     /// The addresses of many accounts. Nothing tells that there are any.
     static func ofAccounts(_ agent: any ServedAgent) -> FeedAddresses {
         FeedAddresses(
             key: { try await agent.feedKey(for: $0) },
             problem: "The database does not answer; try again later.",
-            refusal: .noSuchPage
+            areOfAccounts: true
         )
     }
 }

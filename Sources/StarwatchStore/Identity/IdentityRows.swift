@@ -150,10 +150,12 @@ struct IdentityRows {
         )
         if let did {
             try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(did)])
-            // Who follows the feed of the active identity continues with this one's.
+            // Who follows the feed of the active identity continues with this one's. An erased account leaves only the row ids.
             try db.run(
                 """
-                INSERT INTO feeds (account, latest) SELECT ?1, max(latest) FROM feeds HAVING max(latest) > 0
+                INSERT INTO feeds (account, latest) SELECT ?1, max(latest) FROM
+                    (SELECT latest FROM feeds UNION ALL SELECT seq FROM sqlite_sequence WHERE name = 'feed')
+                    HAVING max(latest) > 0
                 ON CONFLICT (account) DO UPDATE SET latest = excluded.latest
                 """,
                 [db.key(did)]

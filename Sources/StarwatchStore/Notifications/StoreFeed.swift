@@ -44,19 +44,32 @@ package struct StoreFeed: Sendable {
                 [key]
             )
             try db.run(
-                "INSERT INTO feed (account, sequence, token, payload, created_at) VALUES (?, ?, ?, ?, ?)",
+                """
+                INSERT INTO feed (id, account, sequence, token, payload, created_at)
+                SELECT max(id), ?1, ?2, ?3, ?4, ?5 FROM
+                    (SELECT ?2 AS id UNION ALL SELECT seq + 1 FROM sqlite_sequence WHERE name = 'feed')
+                """,
                 [key, sequence, token, try db.sealed(payload, .feedPayload, of: key, row: token), now.milliseconds]
             )
             try Self.trim(db, key, keep: keep)
         }
     }
 
-    /// Drops the oldest rows of each account beyond `keep`.
+    /// Drops the oldest rows of each account beyond `keep`. Each batch is a transaction, so that the others need not wait for all.
     package func trim(keep: Int) async throws(StoreError) {
-        try await store.write(.edit) { db in
-            for key: String in try db.values("SELECT account FROM feeds") { try Self.trim(db, key, keep: keep) }
+        let all: [String] = try await store.direct(.read) { db in
+            try db.values("SELECT account FROM feed GROUP BY account HAVING count(*) > ?", [keep])
+        }
+        var rest = all[...]
+        while !rest.isEmpty {
+            let batch = rest.prefix(Self.batch)
+            rest = rest.dropFirst(Self.batch)
+            try await store.write(.edit) { db in for key in batch { try Self.trim(db, key, keep: keep) } }
         }
     }
+
+    /// The largest number of accounts whose rows one transaction drops.
+    private static let batch = 100
 
     /// The rows below `before`, the newest first. Rows that do not open are missing.
     package func list(of account: DID, before: Int64?, limit: Int) async throws(StoreError) -> [FeedRow] {

@@ -50,8 +50,9 @@ extension Schema {
         \(Tables.feed)
         INSERT INTO feeds (account, latest) SELECT activeDid, seq FROM active_identity, sqlite_sequence
             WHERE name = 'feed_9' AND activeDid IS NOT NULL;
-        INSERT INTO feed (account, sequence, token, payload, created_at)
-            SELECT activeDid, f.id, f.token, f.payload, f.created_at FROM active_identity, feed_9 f
+        INSERT INTO sqlite_sequence (name, seq) SELECT 'feed', seq FROM sqlite_sequence WHERE name = 'feed_9';
+        INSERT INTO feed (id, account, sequence, token, payload, created_at)
+            SELECT f.id, activeDid, f.id, f.token, f.payload, f.created_at FROM active_identity, feed_9 f
             WHERE activeDid IS NOT NULL;
         DROP TABLE feed_9;
 

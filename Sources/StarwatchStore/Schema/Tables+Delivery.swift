@@ -85,7 +85,8 @@ extension Tables {
         """
 
     /// The feeds of accounts. `latest` is the last sequence of a feed. Sequences never repeat, even after deletions, so that
-    /// followers can continue from their position.
+    /// followers can continue from their position. Erasing an account deletes its row. The next active identity then continues from
+    /// the largest `feed.id`, which never repeats and is at least the sequence that the agent gave with it.
     ///
     /// `feeds.token` is a keyed hash of the token in the feed's address; an agent for one account has that in a file instead.
     static let feed = """
@@ -97,7 +98,7 @@ extension Tables {
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE feed (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL,
             sequence INTEGER NOT NULL,
             token TEXT NOT NULL UNIQUE,

@@ -107,7 +107,7 @@ CREATE TABLE feature_notices (
     PRIMARY KEY (account, feature)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE feed (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     account TEXT NOT NULL,
     sequence INTEGER NOT NULL,
     token TEXT NOT NULL UNIQUE,

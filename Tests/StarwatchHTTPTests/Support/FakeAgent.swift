@@ -30,6 +30,8 @@ final class FakeAgent: ServedAgent {
         var feed: [FeedRow] = []
         /// The tokens in the addresses of many accounts' feeds.
         var feedTokens: [String: DID] = [:]
+        /// The number of tokens that were looked up.
+        var lookups = 0
         /// A stream of the feed ends at once.
         var feedIsOver = false
     }
@@ -107,7 +109,10 @@ final class FakeAgent: ServedAgent {
     // MARK: - Feed
 
     func feedKey(for token: String) async throws(ControlError) -> FeedKey? {
-        now.feedTokens[token].map { FeedKey(token: token, account: $0) }
+        state.withLock { state in
+            state.lookups += 1
+            return state.feedTokens[token].map { FeedKey(token: token, account: $0) }
+        }
     }
 
     func followFeed(after sequence: Int64?, for caller: Operator) async throws(ControlError) -> FeedReader {

@@ -26,4 +26,19 @@ import Testing
             #expect(await agent.cycle().new == 1)
         }
     }
+
+    @Test func aFeedThatAnotherProcessOwnsIsNoFailureOfTheSink() async throws {
+        try await World.with(.canonical) { world in
+            let fault = StoreFault()
+            let agent = try await world.agent(dependencies: fault.dependencies) { options in
+                options.delivery.sinks = [SinkOptions(name: "feed", kind: .feed(keep: 3))]
+            }
+            #expect(await agent.cycle().outcome == .bootstrapped)
+            world.mock.publish([MockChange(planID: world.mock.planIDs[0], name: "Elm")])
+            #expect(await agent.cycle().new == 1)
+            fault.fail(.delivery, with: .leaseLost)
+            _ = await agent.runtime.dispatcher.pass()
+            #expect(agent.process.sinks[0].lastReason == nil && !agent.store.health.failsSomePart)
+        }
+    }
 }

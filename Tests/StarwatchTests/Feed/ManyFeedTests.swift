@@ -136,6 +136,18 @@ import Testing
         }
     }
 
+    @Test func aFeedThatCannotBeStoredStopsOnlyItsAccount() async throws {
+        try await Self.withTwo { world, agent in
+            let slot = agent.process.sinks[0]
+            let receivers = [Self.first, Self.second].map { SinkReceiver(slot, of: $0) }
+            for _ in 0..<10 { _ = slot.record(.timeout, at: world.clock.now, of: receivers[0].host) }
+            #expect(receivers.map { $0.pause(at: world.clock.now) != nil } == [true, false])
+            #expect(slot.hostsDown == 1 && slot.health.condition == .working)
+            let id = await Self.publish(plan: 1, in: world, to: agent)
+            #expect(try await Self.changes(agent, Self.second) == [id])
+        }
+    }
+
     @Test func aTestNotificationIsInTheFeedOfItsAccount() async throws {
         try await Self.withTwo { _, agent in
             let report = try await agent.topics.perform(ControlAPI.testSink, "feed", for: Self.caller(Self.second))

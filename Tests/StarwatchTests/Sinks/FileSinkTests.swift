@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import StarwatchCore
@@ -205,6 +206,74 @@ import Testing
                 #expect(try lines(own.host).count == 3)
             }
         }
+    }
+
+    @Test func aFullFileIsRememberedWhateverOthersGet() {
+        let limit = 3
+        var files = RecentFiles(limit: limit)
+        var full = RecentIDs(capacity: limit)
+        for id in 0..<limit { full.insert("\(id)") }
+        files.keep(full, of: "full")
+        var one = RecentIDs(capacity: limit)
+        one.insert("0")
+        for number in 0..<1000 {
+            files.keep(one, of: "\(number)")
+            // The file that is written all the time stays, and so does the one before it.
+            let ids = files.take("full")
+            #expect(ids?.count == limit)
+            files.keep(ids ?? full, of: "full")
+            #expect(files.take("\(number)")?.count == 1)
+            files.keep(one, of: "\(number)")
+        }
+        #expect(files.take("0") == nil, "All files are remembered.")
+    }
+
+    @Test func theIDsOfAFileOutliveAWriteThatFailed() async throws {
+        // The limit holds for the whole process.
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            let path = folder.path("out.jsonl")
+            let sink = FileSink(name: "file", path: path)
+            try #require(await sink.deliver(.sample("ntf_1")) == .ok)
+            let size = try Data(contentsOf: URL(filePath: path)).count
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let former = limit.rlim_cur
+            limit.rlim_cur = rlim_t(size + 5)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            try #require(await sink.deliver(.sample("ntf_2")).answer == .unavailable)
+            try #require(try Data(contentsOf: URL(filePath: path)).count == size)
+            // Only what the sink remembers can tell now that the line was written.
+            try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
+            limit.rlim_cur = former
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            try #require(await sink.deliver(.sample("ntf_1")) == .ok)
+            try #require(try Data(contentsOf: URL(filePath: path)).isEmpty)
+        }
+    }
+
+    /// With a hung file system, as on a network, each visit would keep its place.
+    @Test func aFileSystemThatHangsEndsTheWaitAndThenRefusesAtOnce() async throws {
+        let folder = try TestFolder()
+        let (path, clock) = (folder.path("out.jsonl"), ManualClock())
+        let sink = FileSink(name: "file", path: path, time: clock)
+        let (hasBegun, hangs) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let first = sink.writer.run { _ in
+            hasBegun.signal()
+            hangs.wait()
+            return .ok
+        }
+        await BlockingQueue(label: "test").run { hasBegun.wait() }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: FileWriter.patience)
+        #expect(await first == .timeout)
+        #expect(await sink.deliver(.sample("ntf_1")) == .timeout)
+        #expect(clock.sleeperCount == 0)
+        hangs.signal()
+        await sink.writer.queue.run {}
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        #expect(try lines(path).count == 1)
     }
 
     // MARK: - Other content

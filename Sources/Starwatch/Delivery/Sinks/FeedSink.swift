@@ -5,7 +5,10 @@ package struct FeedSink: NotificationSink {
     package let name: String
     /// The account; `nil` before ``sink(of:at:)``.
     private(set) var account: DID?
+    package var pseudonym: (@Sendable (DID) -> String)?
     let append: @Sendable (OutgoingNotification, DID?) async -> SinkResult
+
+    package var host: String { account.flatMap { pseudonym?($0) } ?? "" }
 
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
         await append(notification, account)

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 package import StarwatchCore
-import Synchronization
+package import StarwatchPolling
 
 /// Appends each notification to a file as one line of JSON, exactly once.
 ///
@@ -20,26 +20,21 @@ package struct FileSink: NotificationSink {
     private var path: String
     /// The files of other sinks. They never count as rotated files of this sink.
     private var others: [String]
-    private let memory: Memory
-    /// Returns the pseudonym of one of many accounts; `nil`: there is one file.
-    var pseudonym: (@Sendable (DID) -> String)?
+    let writer: FileWriter
+    package var pseudonym: (@Sendable (DID) -> String)?
 
-    /// The ids of the latest lines by file. If there are too many, they are forgotten, and read again before the next line.
-    private final class Memory: Sendable {
-        let queue: BlockingQueue
-        let limit: Int
-        let seen = Mutex<[String: RecentIDs]>([:])
-
-        init(_ name: String, limit: Int) {
-            queue = BlockingQueue(label: "starwatch.sink.\(name)")
-            self.limit = limit
-        }
-    }
-
-    /// - Parameter memory: Number of ids to remember: far more than are in progress at once.
-    package init(name: String, path: String, others: [String] = [], memory: Int = 10_000) {
+    /// - Parameters:
+    ///   - memory: Number of ids to remember of a file: far more than are in progress at once.
+    ///   - time: The clock of the time limit for the file system.
+    package init(
+        name: String,
+        path: String,
+        others: [String] = [],
+        memory: Int = 10_000,
+        time: any TimeSource = SystemClock()
+    ) {
         (self.name, self.path, self.others) = (name, path, others)
-        self.memory = Memory(name, limit: memory)
+        writer = FileWriter(name, memory: memory, time: time)
     }
 
     package var host: String { path }
@@ -60,11 +55,11 @@ package struct FileSink: NotificationSink {
     }
 
     package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        await memory.queue.run { append(notification) }
+        await writer.run { append(notification, &$0) }
     }
 
     /// Appends one line. Runs only on the queue, one call at a time.
-    private func append(_ notification: OutgoingNotification) -> SinkResult {
+    private func append(_ notification: OutgoingNotification, _ files: inout RecentFiles) -> SinkResult {
         let failure = SinkResult.unavailable(SinkFailure("The sink's file cannot be written to.", .output))
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
@@ -74,26 +69,22 @@ package struct FileSink: NotificationSink {
         }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor) else { return Self.strange }
-        return memory.seen.withLock { seen in
-            guard var ids = seen.removeValue(forKey: path) ?? recover(descriptor, before: notification.payload)
-            else { return failure }
-            if !ids.contains(notification.id) {
-                let end = lseek(descriptor, 0, SEEK_END)
-                guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
-                    fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
-                else {
-                    // A partial line must not stay, because the next attempt would append to it. If truncating fails now,
-                    // the next attempt truncates, or finds the line complete. Truncating must not extend a file that was
-                    // truncated meanwhile.
-                    if lseek(descriptor, 0, SEEK_END) >= end { ftruncate(descriptor, end) }
-                    return failure
-                }
-                ids.insert(notification.id)
+        guard var ids = files.take(path) ?? recover(descriptor, before: notification.payload) else { return failure }
+        if !ids.contains(notification.id) {
+            let end = lseek(descriptor, 0, SEEK_END)
+            guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
+                fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
+            else {
+                // A partial line must not stay, because the next attempt would append to it. If truncating fails now, the
+                // file is read again before the next attempt, which truncates it, or finds the line complete. Truncating
+                // must not extend a file that was truncated meanwhile.
+                if lseek(descriptor, 0, SEEK_END) >= end, ftruncate(descriptor, end) == 0 { files.keep(ids, of: path) }
+                return failure
             }
-            if seen.values.reduce(ids.count, { $0 + $1.count }) > memory.limit { seen = [:] }
-            seen[path] = ids
-            return .ok
+            ids.insert(notification.id)
         }
+        files.keep(ids, of: path)
+        return .ok
     }
 
     private static let strange = SinkResult.unavailable(
@@ -131,7 +122,7 @@ package struct FileSink: NotificationSink {
     ///
     /// - Parameter next: The line to write next. Lines of this sink all begin like it.
     private func recover(_ descriptor: Int32, before next: [UInt8]) -> RecentIDs? {
-        var ids = RecentIDs(capacity: memory.limit)
+        var ids = RecentIDs(capacity: writer.memory)
         let others = Set(others.map(RotatedFiles.plain))
         for rotated in RotatedFiles.newest(Self.rotatedFiles, of: path, except: others).reversed() {
             let descriptor = open(rotated, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
@@ -192,7 +183,8 @@ extension FileSink: ConfiguredSink {
 
     package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
         let others = factory.delivery.sinks.filter { $0.name != sink.name }.flatMap { $0.values(of: .output) }
-        return FileSink(name: sink.name, path: sink["path"]?.text ?? "", others: others.compactMap(\.value.text))
+        let path = sink["path"]?.text ?? ""
+        return FileSink(name: sink.name, path: path, others: others.compactMap(\.value.text))
     }
 }
 
@@ -244,34 +236,5 @@ enum RotatedFiles {
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-}
-
-/// A bounded set of the most recently inserted ids.
-struct RecentIDs: Sendable {
-    private let capacity: Int
-    private var known: Set<String> = []
-    /// The ids in insertion order. Once full, the oldest is at ``next``.
-    private var ring: [String] = []
-    /// Index of the next insertion, which replaces the oldest id.
-    private var next = 0
-
-    /// - Parameter capacity: At least 1.
-    init(capacity: Int) { self.capacity = capacity }
-
-    var count: Int { known.count }
-
-    func contains(_ id: String) -> Bool { known.contains(id) }
-
-    /// Inserts an id. A known id changes nothing.
-    mutating func insert(_ id: String) {
-        guard known.insert(id).inserted else { return }
-        guard ring.count == capacity else {
-            ring.append(id)
-            return
-        }
-        known.remove(ring[next])
-        ring[next] = id
-        next = (next + 1) % capacity
     }
 }

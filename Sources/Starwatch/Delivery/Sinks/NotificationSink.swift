@@ -13,10 +13,12 @@ package protocol NotificationSink: Sendable {
     /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
 
-    /// The host of an address, or the file, whose circuit counts. Empty if all accounts share it.
+    /// The host of an address, the file, or the feed, whose circuit counts. Empty if all accounts share it.
     var host: String { get }
     /// Texts of its requests that nobody may read in an answer: the token, and the URL after its host.
     var secrets: [String] { get }
+    /// Returns the pseudonym of one of many accounts, each of which has a file or feed of its own; `nil` if all share the sink.
+    var pseudonym: (@Sendable (DID) -> String)? { get set }
     /// The sink of one account, which can have its own address or file.
     ///
     /// - Parameter address: The account's part. Empty if the configuration has the whole address.
@@ -27,6 +29,10 @@ extension NotificationSink {
     package var takesBack: Bool { false }
     package var host: String { "" }
     package var secrets: [String] { [] }
+    package var pseudonym: (@Sendable (DID) -> String)? {
+        get { nil }
+        set {}
+    }
 
     package func sink(of account: DID, at address: SinkAddress) -> Self { self }
 
@@ -49,6 +55,7 @@ package struct SinkFailure: Error, Sendable, Hashable {
     }
 
     static let stopping = SinkFailure("The agent is stopping.", .cancelled)
+    static let abandoned = SinkFailure("Another process owns the account.", .cancelled)
 }
 
 /// Result of one attempt.

@@ -5,7 +5,7 @@ import Synchronization
 /// A sink with its circuit breakers. The dispatcher uses it to decide about the next try.
 ///
 /// A sink with an address in the configuration has one circuit. One whose address each account brings has one for each host,
-/// and a file sink of many accounts one for each file, so that one that is down stops no other.
+/// and a sink of many accounts' files or feeds one for each, so that one that is down stops no other.
 package final class SinkSlot: Sendable {
     package let sink: any NotificationSink
     /// The sink's name as a label value.
@@ -18,7 +18,7 @@ package final class SinkSlot: Sendable {
     let times: SinkTimes?
     /// Whether each account brings the address.
     let isOfAccounts: Bool
-    /// Whether there is a circuit for each host or file of accounts.
+    /// Whether there is a circuit for each host, file or feed of accounts.
     let isDivided: Bool
     /// Whether the sink uses an account's address. A stored one can be older than the configuration, or than a rule.
     private let takesAddress: (@Sendable (SinkAddress) -> Bool)?
@@ -43,7 +43,7 @@ package final class SinkSlot: Sendable {
         self.takesAddress = takesAddress
         self.deliveries = deliveries
         isOfAccounts = takesAddress != nil
-        isDivided = isOfAccounts || (sink as? FileSink)?.pseudonym != nil
+        isDivided = isOfAccounts || sink.pseudonym != nil
         hosts = Mutex(SinkHosts(areOfAccounts: isDivided))
     }
 
