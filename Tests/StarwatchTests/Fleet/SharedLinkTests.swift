@@ -118,7 +118,8 @@ import Testing
             func requests() async throws -> Int? {
                 try await crowd.agent.perform(ControlAPI.status).accounts?.roundRequests
             }
-            #expect(try await requests() == 5)
+            let quiet = try await requests()
+            #expect(quiet == 5)
             crowd.link(to: "01JWMCKG0022HDXJ4G4Q610000")
             let before = await crowd.sharedPolls
             await crowd.round()
