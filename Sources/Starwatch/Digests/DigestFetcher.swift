@@ -24,24 +24,46 @@ package struct DigestFetcher: Sendable {
     private var time: any TimeSource { requester.time }
 
     /// - Parameter stored: The stored content, whose ETag is sent.
-    package func fetch(_ digest: Digest, for fetch: DigestService.Pass.Fetch, stored: StoredContent?) async -> End {
+    /// - Returns: The end, and its time, which is earlier for content that was fetched for other accounts.
+    package func fetch(
+        _ digest: Digest,
+        for fetch: DigestService.Pass.Fetch,
+        stored: StoredContent?
+    ) async -> (end: End, at: Timestamp) {
+        let end: End
         switch (digest.options.content, digest.fetcher) {
         case (.request(let request), _):
             // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
             let deadline = fetch.occurrence?.fireAt ?? time.now + Self.timeout
-            guard let contents else {
-                return await send(request, of: digest, for: fetch.account, before: deadline, stored: stored)
+            if let contents {
+                return await share(request, of: digest, for: fetch, before: deadline, stored: stored, in: contents)
             }
-            // Visits wait for it, and others need their places.
-            let end = min(deadline, time.now + RetryDecision.longestInlineWait)
-            return await contents.end(of: digest, isByHand: fetch.isByHand, stored: stored, on: time) { known in
-                await send(request, of: digest, for: nil, before: end, stored: known)
-            }
-        case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
-        case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
+            end = await send(request, of: digest, for: fetch.account, before: deadline, stored: stored)
+        case (.fetcher, let fetcher?): end = await ask(fetcher, of: digest, for: fetch, stored: stored)
+        case (.poll(let poll), _): end = await find(poll, of: digest, for: fetch, stored: stored)
         // Made without the host's fetchers, for reading the database only.
-        case (.fetcher, nil): return (.unreachable, .failed)
+        case (.fetcher, nil): end = (.unreachable, .failed)
         }
+        return (end, time.now)
+    }
+
+    /// Waits for the request for many accounts until the deadline of this one. The request has a limit of its own, also for
+    /// the server's waits: visits wait for it, and others need their places.
+    private func share(
+        _ request: FetchOptions,
+        of digest: Digest,
+        for fetch: DigestService.Pass.Fetch,
+        before deadline: Timestamp,
+        stored: StoredContent?,
+        in contents: SharedContents
+    ) async -> (end: End, at: Timestamp) {
+        let late: (end: End, at: Timestamp) = ((.timeout, .failed), deadline)
+        let end = await time.run(within: deadline - time.now, late: late) { () -> (end: End, at: Timestamp) in
+            await contents.end(of: digest, isByHand: fetch.isByHand, stored: stored, on: time) { known in
+                await send(request, of: digest, for: nil, before: time.now + Self.timeout, stored: known)
+            }
+        }
+        return end ?? ((.cancelled, .failed), time.now)
     }
 
     /// For a poll, the last listed row takes the place of an ETag. The next occurrence starts after it, so each change

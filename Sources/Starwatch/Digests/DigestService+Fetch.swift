@@ -27,9 +27,8 @@ extension DigestService {
     private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
             let stored = try await store.digests.content(source: digest.source, account: fetch.account)
-            let (outcome, result) = await fetcher.fetch(digest, for: fetch, stored: stored)
+            let ((outcome, result), at) = await fetcher.fetch(digest, for: fetch, stored: stored)
             metrics.digests.prefetches[outcome].increment()
-            let now = time.now
             var events: [EventDraft] = []
             if let reason = outcome.failure(of: digest.options.content) {
                 logger.log(
@@ -46,21 +45,20 @@ extension DigestService {
                         occurrence: occurrence,
                         status: .scheduled,
                         code: .fetchFailed,
-                        now: now
+                        now: at
                     )
                 {
                     events.append(event)
                 }
             }
-            guard outcome != .cancelled else { return outcome }
             let dropped = try await store.digests.finishPrefetch(
-                result,
+                outcome == .cancelled ? nil : result,
                 slot: fetch.occurrence?.slot ?? digest.name.rawValue,
                 source: digest.source,
                 occurrence: fetch.occurrence,
                 of: fetch.account,
                 generation: fetch.generation,
-                now: now,
+                now: at,
                 events: events
             )
             guard let dropped else { return .cancelled }

@@ -10,8 +10,8 @@ import Synchronization
 /// The worker of a process that serves many accounts: it claims those whose work is due, visits each, and releases it until its
 /// next work.
 ///
-/// An account that rests has no task and no memory here. When the service must stop, it claims nothing more, cancels the
-/// requests in flight, delivers what is stored, and releases each account.
+/// An account that rests has no task here, and no memory but the time of its digests. When the service must stop, it claims
+/// nothing more, cancels the requests in flight, delivers what is stored, and releases each account.
 final class FleetService: Service {
     /// The largest number of accounts of a claim, and of ends that wait for the next one.
     private static let batch = 100
@@ -30,8 +30,6 @@ final class FleetService: Service {
     private let server: VisitedServer
     /// The accounts at work.
     let residents: ResidentAccounts<AccountRuntime>
-    /// The verbs of accounts.
-    let accounts: AccountsControl
     /// Raised when an account can have become due.
     private let wake: Signal
     /// The process, until its end. A start is never mistaken for an earlier one.
@@ -41,7 +39,7 @@ final class FleetService: Service {
     /// The visits that have ended and are not stored yet, and the time since which they wait.
     private let ended = Mutex<(ends: [LeaseEnd], since: Duration)>(([], .zero))
     /// The work that visits leave to the next ones; most leave none but the time of their digests.
-    private let memories = Mutex<[DID: Visit.Memory]>([:])
+    let memories = Mutex<[DID: Visit.Memory]>([:])
     /// The time of the last claim on both clocks.
     private let lastClaim = Mutex<(now: Timestamp, boottime: Duration)?>(nil)
     /// The time until which the loop rests; `nil` while it works.
@@ -56,22 +54,27 @@ final class FleetService: Service {
             await gate.rest(account, now: time.now)
         }
         (self.process, self.server, self.wake, self.residents) = (process, server, wake, residents)
-        accounts = AccountsControl(
-            environment: process.environment,
+    }
+
+    /// The verbs of accounts.
+    var accounts: AccountsControl {
+        AccountsControl(
+            environment: environment,
             pseudonym: process.pseudonym,
-            gate: gate,
+            gate: process.api.gate,
             server: server,
             polls: process.polls,
             sharing: process.sharing,
-            sinks: options.delivery.sinks,
+            sinks: process.options.delivery.sinks,
             addressedSinks: process.sinks.allSatisfy(\.isOfAccounts) ? process.sinks.map(\.name) : [],
             endWork: { account in
-                guard let runtime = residents.runtime(of: account) else { return }
+                self.memories.withLock { $0[account] = nil }
+                guard let runtime = self.residents.runtime(of: account) else { return }
                 runtime.account.identity.invalidate()
                 await runtime.abort()
             },
             wake: wake,
-            requestsPerSecond: options.fleet.requestsPerSecond
+            requestsPerSecond: process.options.fleet.requestsPerSecond
         )
     }
 
@@ -165,7 +168,7 @@ final class FleetService: Service {
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
             }
-            metrics.lost.increment(by: UInt64(lost.count))
+            noteLost(lost)
             store.health.ended(.accounts, failed: false)
             return leases
         } catch {
@@ -287,11 +290,17 @@ final class FleetService: Service {
         let ends = takeEnds()
         guard !ends.isEmpty else { return }
         do throws(StoreError) {
-            metrics.lost.increment(by: UInt64(try await store.accounts.release(ends).count))
+            noteLost(try await store.accounts.release(ends))
         } catch {
             // The leases end by themselves.
             environment.logger.log(.fleetStoreFailed, [.error: "\(error.description)"])
         }
+    }
+
+    /// Counts the leases that were lost before their visits ended. Their accounts can be gone.
+    private func noteLost(_ leases: [AccountLease]) {
+        metrics.lost.increment(by: UInt64(leases.count))
+        memories.withLock { memories in for lease in leases { memories[lease.account] = nil } }
     }
 
     // MARK: - Leases

@@ -64,13 +64,14 @@ extension StoreDigests {
     /// Stores the result of a fetch: the content, and the new state of the occurrence that it was for.
     ///
     /// - Parameters:
+    ///   - result: `nil` for a fetch that was cancelled, which the next pass makes again.
     ///   - occurrence: The occurrence that the fetch was for; `nil` for a fetch of content only.
     ///   - now: The time of the answer, by the clock of schedules.
     ///   - events: The callback events to queue.
     /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
     ///   stored.
     package func finishPrefetch(
-        _ result: PrefetchResult,
+        _ result: PrefetchResult?,
         slot: String,
         source: String,
         occurrence: DigestOccurrence?,
@@ -79,7 +80,8 @@ extension StoreDigests {
         now: Timestamp,
         events: [EventDraft] = []
     ) async throws(StoreError) -> Int? {
-        try await store.write(.digest, of: account) { db in
+        // Losing the lease cancels it.
+        try await store.write(.digest, of: account, hasLease: result != nil) { db in
             guard try db.identity.isCurrent(account, generation: generation) else { return nil }
             switch result {
             case .fetched(let payload, let etag):
@@ -113,10 +115,10 @@ extension StoreDigests {
                     """,
                     [now.milliseconds, db.key(account), source]
                 )
-            case .failed: break
+            case .failed, nil: break
             }
             if let occurrence {
-                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
+                let end = result.map { $0 == .failed ? DigestRow.Prefetch.failed : .succeeded } ?? .none
                 try db.run(
                     "UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3",
                     occurrence.key(of: account, in: db) + [end.rawValue]

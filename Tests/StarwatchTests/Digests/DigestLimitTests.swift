@@ -47,7 +47,7 @@ import Testing
         )
         let gates = Gates(store: nil, requestsPerMinute: 100, time: clock)
         let requester = Requester(gates: gates, time: clock, random: { 0.5 })
-        let end = await DigestFetcher(http: http, requester: requester).fetch(
+        let (end, _) = await DigestFetcher(http: http, requester: requester).fetch(
             digest,
             for: .init(digest: digest.name, occurrence: nil, account: Bench.did, generation: 1),
             stored: nil

@@ -5,6 +5,7 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -34,7 +35,7 @@ import Testing
         _ body: (World, Agent) async throws -> Void
     ) async throws {
         var dependencies = dependencies
-        dependencies.network = { PatientTransport(transport: $0) }
+        dependencies.network = { [network = dependencies.network] http in network(PatientTransport(transport: http)) }
         try await World.with(.endorser, clock: .waiting) { [dependencies] world in
             world.mock.content = #"{"count": 3, "who": "Ada"}"#
             let agent = try await world.agentOfMany(dependencies: dependencies) { options in
@@ -122,6 +123,172 @@ import Testing
             let page = await agent.page()
             #expect(page["starwatch_digest_prefetches_total", ["outcome": "not_modified"]] == 22)
             #expect(page["starwatch_digest_deliveries_total", ["status": "shown"]] == 22)
+        }
+    }
+
+    /// The first request for content waits here from ``close()`` until ``open()``.
+    private final class Barrier: HTTPTransport {
+        let http = Mutex<(any HTTPTransport)?>(nil)
+        let limits = Mutex<[Duration]>([])
+        let arrival = Promise<Void>()
+        private let opening = Promise<Void>()
+        private let isClosed = Atomic(false)
+
+        func close() { isClosed.store(true, ordering: .relaxed) }
+        func open() { opening.fulfil(()) }
+
+        func exchange(_ request: HTTPRequest) async -> HTTPExchange {
+            if request.url.hasSuffix("/content") {
+                limits.withLock { $0.append(request.timeout ?? .zero) }
+                if isClosed.exchange(false, ordering: .relaxed) {
+                    arrival.fulfil(())
+                    _ = await opening.value()
+                }
+            }
+            return await http.withLock(\.self)!.exchange(request)
+        }
+
+        func shutdown() { http.withLock(\.self)?.shutdown() }
+    }
+
+    /// As ``withTwo(dependencies:_:_:)``, at the time of the fetches, whose first one waits.
+    private static func withBarrier(_ body: (World, Agent, Barrier) async throws -> Void) async throws {
+        let barrier = Barrier()
+        var dependencies = AgentDependencies()
+        dependencies.network = { http in
+            barrier.http.withLock { $0 = http }
+            return barrier
+        }
+        try await Self.withTwo(dependencies: dependencies) { world, agent in
+            await Self.visit(at: "12:01", agent, in: world)
+            world.clock.advance(by: DigestBench.day - .seconds(300) - world.clock.now)
+            barrier.close()
+            try await body(world, agent, barrier)
+        }
+    }
+
+    private static func prefetch(of account: DID, in agent: Agent) async throws -> DigestRow.Prefetch? {
+        try await rows(of: account, in: agent).first { $0.row.occurrence.fireAt == DigestBench.day }?.row.prefetch
+    }
+
+    private static func content(of account: DID, in agent: Agent) async throws -> StoredContent? {
+        let source = try #require(agent.process.parts.digests.first?.source)
+        return try await agent.store.digests.content(source: source, account: account)
+    }
+
+    /// Otherwise each account would wait for a server that is down, or that asked for a wait, and keep polls waiting.
+    @Test(arguments: [(MockFault.status(500), 2), (.rateLimited(retryAfter: .seconds(60)), 1)])
+    func aFailureServesTheAccountsThatComeSoonAfterIt(fault: MockFault, requests: Int) async throws {
+        try await Self.withTwo { world, agent in
+            let third = DID("did:ethr:0x" + String(repeating: "3", count: 40))!
+            try await Self.add([third], to: agent, in: world)
+            await Self.visit(at: "12:01", agent, in: world)
+            let before = world.mock.requestCount(of: .content)
+            world.mock.setStickyFault(fault, at: .content)
+            world.clock.advance(by: DigestBench.day - .seconds(300) - world.clock.now)
+            let service = try #require(agent.fleet)
+            let leases = await service.claim()
+            #expect(leases.count == 3)
+            for lease in leases.prefix(2) { await service.visit(lease) }
+            #expect(world.mock.requestCount(of: .content) == before + 1)
+            world.clock.advance(by: .seconds(11))
+            await service.visit(leases[2])
+            #expect(world.mock.requestCount(of: .content) == before + requests)
+            for lease in leases { try #expect(await Self.prefetch(of: lease.account, in: agent) == .failed) }
+        }
+    }
+
+    @Test func anAccountWithLittleTimeFailsTheFetchOfNoOther() async throws {
+        try await Self.withBarrier { world, agent, barrier in
+            let fetcher = try #require(AccountRuntime(of: Self.first, in: agent.process).digests?.fetcher)
+            let digest = try #require(agent.process.parts.digests.first)
+            @Sendable func fetch(for account: DID, within limit: Duration) async -> DigestPrefetchOutcome {
+                let occurrence = DigestOccurrence(
+                    digest: Self.name,
+                    slot: "slot",
+                    fireAt: world.clock.now + limit
+                )
+                let fetch = DigestService.Pass.Fetch(
+                    digest: Self.name,
+                    occurrence: occurrence,
+                    account: account,
+                    generation: 1
+                )
+                return await fetcher.fetch(digest, for: fetch, stored: nil).end.outcome
+            }
+            async let short = fetch(for: Self.first, within: .seconds(1))
+            _ = await barrier.arrival.value()
+            async let long = fetch(for: Self.second, within: .seconds(300))
+            await world.clock.sleepers(atLeast: 2)
+            world.clock.advance(by: .seconds(1))
+            #expect(await short == .timeout)
+            barrier.open()
+            #expect(await long == .fetched)
+            #expect(barrier.limits.withLock { $0 }.allSatisfy { $0 == DigestFetcher.timeout })
+        }
+    }
+
+    @Test func sharedContentIsAsOldAsItsRequest() async throws {
+        try await Self.withTwo { world, agent in
+            await Self.visit(at: "12:01", agent, in: world)
+            world.clock.advance(by: DigestBench.day - .seconds(300) - world.clock.now)
+            let (service, asked) = (try #require(agent.fleet), world.clock.now)
+            for lease in await service.claim() {
+                await service.visit(lease)
+                world.clock.advance(by: .seconds(20))
+            }
+            #expect(world.mock.requestCount(of: .content) == 2)
+            for account in [Self.first, Self.second] {
+                try #expect(await Self.content(of: account, in: agent)?.validatedAt == asked)
+            }
+        }
+    }
+
+    @Test func aFetchByHandWaitsForNoRequestFromBefore() async throws {
+        try await Self.withBarrier { world, agent, barrier in
+            let service = try #require(agent.fleet)
+            let lease = try #require(await service.claim().first { $0.account == Self.first })
+            async let visit: Void = service.visit(lease)
+            _ = await barrier.arrival.value()
+            world.mock.content = #"{"count": 4, "who": "Eve"}"#
+            var caller = Operator.program
+            caller.account = Self.second
+            _ = try await agent.topics.perform(ControlAPI.fetchDigest, Self.name.rawValue, for: caller)
+            try #expect(await Self.content(of: Self.second, in: agent)?.payload.contains("Eve") == true)
+            barrier.open()
+            await visit
+        }
+    }
+
+    @Test func anAccountThatIsNotServedAnyMoreLeavesNoMemory() async throws {
+        try await Self.withTwo { world, agent in
+            let service = try #require(agent.fleet)
+            func known() -> Set<DID> { service.memories.withLock { Set($0.keys) } }
+            await Self.visit(at: "12:01", agent, in: world)
+            #expect(known() == [Self.first, Self.second])
+            _ = try await agent.perform(ControlAPI.removeAccount, IdentityRemoval(did: Self.second.rawValue))
+            #expect(known() == [Self.first])
+            world.clock.advance(by: DigestBench.day - .seconds(300) - world.clock.now)
+            let lease = try #require(await service.claim().first)
+            // Removed during its visit.
+            _ = try await agent.perform(ControlAPI.removeAccount, IdentityRemoval(did: Self.first.rawValue))
+            await service.visit(lease)
+            #expect(await service.claim().isEmpty)
+            #expect(known() == [])
+        }
+    }
+
+    /// A reload ends it, or a lost lease.
+    @Test func aFetchThatWasCancelledIsMadeAgain() async throws {
+        try await Self.withBarrier { world, agent, barrier in
+            let service = try #require(agent.fleet)
+            let lease = try #require(await service.claim().first { $0.account == Self.first })
+            async let visit: Void = service.visit(lease)
+            _ = await barrier.arrival.value()
+            await service.residents.runtime(of: Self.first)?.abort()
+            barrier.open()
+            await visit
+            try #expect(await Self.prefetch(of: Self.first, in: agent) == .succeeded)
         }
     }
 
