@@ -21,14 +21,14 @@ import Testing
             """#
         )
         #expect(
-            SinksCommand.text(report) == """
+            report.text == """
                 hook: rejected in 6 ms: Refused.
                   one change with a link: ok.
                   several changes: rejected. Answer: too? long
                   a notice: timeout: Late.
                 """
         )
-        #expect(SinksCommand.answer(report) == "Answer: too? long")
+        #expect(report.answer == "Answer: too? long")
     }
 
     @Test func aServiceThatSaysNothingHasNoAnswer() throws {
@@ -39,7 +39,7 @@ import Testing
              ]}
             """#
         )
-        #expect(SinksCommand.text(report) == "hook: ok in 1 ms.\n  one change with a link: ok.")
-        #expect(SinksCommand.answer(report) == nil)
+        #expect(report.text == "hook: ok in 1 ms.\n  one change with a link: ok.")
+        #expect(report.answer == nil)
     }
 }

@@ -29,7 +29,7 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let report = try await test()
-            try arguments.print(report, isGood: report.result == .ok, SinksCommand.text)
+            try arguments.print(report, isGood: report.result == .ok, \.text)
         }
 
         private func test() async throws -> SinkTestReport {

@@ -169,7 +169,7 @@ struct Setup {
                 : Finding("sink", .ok, "\(user == nil ? "This user" : "The agent's user") can write to \(path).")
         }
         let report = try await Trial.sink(answers.sink.name, of: options)
-        let text = [SinksCommand.line(report), report.result == .ok ? nil : SinksCommand.answer(report)]
+        let text = [report.line, report.result == .ok ? nil : report.answer]
         let sentences = "Test notifications to " + text.compactMap(\.self).joined(separator: " ")
         return Finding("sink", report.result == .ok ? .ok : .problem, sentences)
     }
