@@ -102,7 +102,7 @@ import Testing
         let dids = (0...100).map { DID("did:ethr:0x\($0)")! }
         _ = try await store.accounts.add(dids.map { AccountDraft(did: $0) }, server: World.server, now: now) { _ in now
         }
-        for did in dids { try await append(store, "\(did)", of: did) }
+        for (index, did) in dids.enumerated() { try await append(store, "ntf_\(index)", of: did) }
         let before = witness[StoreOperation.edit.rawValue]
         try await store.feed.trim(keep: 0)
         #expect(witness[StoreOperation.edit.rawValue] == before + 2)

@@ -293,6 +293,7 @@ CREATE TABLE feeds (
     token TEXT UNIQUE,
     sealed_token TEXT
 ) STRICT, WITHOUT ROWID;
+
 CREATE TABLE feed (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     account TEXT NOT NULL,

@@ -140,6 +140,7 @@ import Testing
         try await Self.withTwo { world, agent in
             let slot = agent.process.sinks[0]
             let receivers = [Self.first, Self.second].map { SinkReceiver(slot, of: $0) }
+            _ = slot.record(.ok, at: world.clock.now, of: receivers[1].host)
             for _ in 0..<10 { _ = slot.record(.timeout, at: world.clock.now, of: receivers[0].host) }
             #expect(receivers.map { $0.pause(at: world.clock.now) != nil } == [true, false])
             #expect(slot.hostsDown == 1 && slot.health.condition == .working)

@@ -18,11 +18,12 @@ struct AddressBench {
 
     /// - Parameter sink: The settings of the sink `my_hook`, whose address each account brings.
     static func with(
+        clock: ManualClock.Mode = .jumping,
         _ change: (inout AgentOptions) -> Void = { _ in },
         sink: (inout SinkOptions) -> Void = { _ in },
         _ body: (AddressBench) async throws -> Void
     ) async throws {
-        try await World.with(.endorser) { world in
+        try await World.with(.endorser, clock: clock) { world in
             var hook = SinkOptions(
                 name: "my_hook",
                 kind: .webhook(url: "", secretFile: nil, timeout: .seconds(60))

@@ -125,8 +125,7 @@ private struct History {
 
     private func result(_ world: World, _ agent: Agent) async throws -> Result {
         var result = Result()
-        let text = try String(contentsOfFile: world.folder.path("sink.jsonl"), encoding: .utf8)
-        let messages = text.split(separator: "\n").compactMap { NotificationMessage(json: Array($0.utf8)) }
+        let messages = try world.lines.compactMap { NotificationMessage(json: Array($0)) }
         result.heard = (0..<Self.accounts).map { index in
             let name = agent.process.pseudonym.hash(Crowd.did(index))
             return messages.filter { $0.account == name }.map { message in

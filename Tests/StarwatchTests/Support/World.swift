@@ -130,20 +130,20 @@ final class World: Sendable {
         let changes: [Change]
     }
 
-    /// Those of many accounts, each of which has a file, one account after the other.
-    var notifications: [Notification] {
+    /// The lines of the file sink; those of many accounts, each of which has a file, one account after the other.
+    var lines: [Data] {
         get throws {
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("")).filter {
                 $0.hasPrefix("sink.") && $0.hasSuffix(".jsonl")
             }
-            return try files.sorted().flatMap { file in
-                try (FileManager.default.contents(atPath: folder.path(file)) ?? Data()).split(
-                    separator: UInt8(ascii: "\n")
-                ).map {
-                    try JSONDecoder().decode(Notification.self, from: Data($0))
-                }
+            return files.sorted().flatMap { file in
+                (FileManager.default.contents(atPath: folder.path(file)) ?? Data()).split(separator: UInt8(ascii: "\n"))
             }
         }
+    }
+
+    var notifications: [Notification] {
+        get throws { try lines.map { try JSONDecoder().decode(Notification.self, from: $0) } }
     }
 
     /// The ids of all changes in all notifications, which name at most 100 each, in the order of delivery.
