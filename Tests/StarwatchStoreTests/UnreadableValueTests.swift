@@ -321,11 +321,8 @@ struct UnreadableValueTests {
             // As an agent for many accounts has it.
             let (key, token) = (db.key(World.alice), String(repeating: "0", count: 32))
             try db.run(
-                """
-                INSERT INTO feeds (account, token, sealed_token) VALUES (?1, ?2, ?3)
-                ON CONFLICT (account) DO UPDATE SET token = ?2, sealed_token = ?3
-                """,
-                [key, db.vault.lookup(token, as: "feed"), try db.sealed(token, .feedToken, of: key, row: key)]
+                "UPDATE feeds SET token = ?, sealed_token = ? WHERE account = ?",
+                [db.vault.lookup(token, as: "feed"), try db.sealed(token, .feedToken, of: key, row: key), key]
             )
         }
     }

@@ -72,7 +72,7 @@ enum ClaimReport {
             ]
             return comparisons.allSatisfy { suffix, holds in
                 guard let bound = request.parameter(column + suffix) else { return true }
-                // What is null matches nothing.
+                // Null matches nothing.
                 guard let value, let bound = read(bound) else { return false }
                 return holds(value, bound)
             }

@@ -1,6 +1,6 @@
 import Starwatch
 
-// What a Prometheus server tells about the agent.
+/// Findings that a Prometheus server tells about the agent.
 extension Finding {
     /// The job that the rules expect.
     static let alertingJob = "starwatch"

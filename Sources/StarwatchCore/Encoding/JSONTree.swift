@@ -94,7 +94,7 @@ extension JSONTree: Codable {
         } else if let members = try? value.decode([String: JSONTree].self) {
             self = .object(members)
         } else {
-            // What Swift has no value for, such as 1e999, is no reason to lose all others.
+            // A scalar without a value in Swift, such as 1e999, is no reason to lose all others.
             self = (try? value.decode([JSONTree].self)).map(JSONTree.list) ?? .null
         }
     }

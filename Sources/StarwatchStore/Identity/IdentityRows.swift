@@ -150,7 +150,7 @@ struct IdentityRows {
         )
         if let did {
             try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(did)])
-            // Who follows the feed of the active identity continues with this one's. An erased account leaves only the row ids.
+            // Followers of the active identity's feed continue with this one's. An erased account leaves only the row ids.
             try db.run(
                 """
                 INSERT INTO feeds (account, latest) SELECT ?1, max(latest) FROM

@@ -97,7 +97,7 @@ package struct StoreSnapshot: Sendable, Hashable {
     package let undelivered: Int
     /// The sum of the ledgers' absolute differences from `fetched = new + duplicate + rejected`, which must be 0.
     package let fetchedImbalance: Int
-    /// That from `new = delivered + dead + cancelled + suppressed + pending`.
+    /// The same sum for `new = delivered + dead + cancelled + suppressed + pending`.
     package let newImbalance: Int
     /// The number of quarantined items of the active identity.
     package let quarantined: Int
