@@ -7,7 +7,7 @@ final class MetricFamily: Sendable {
     let bounds: [Double]
     private let textHeader: [UInt8]
     private let openMetricsHeader: [UInt8]
-    private let series: Mutex<Shown>
+    private let series: Mutex<[any MetricSeries]>
     /// Series that appear on the page together, when one of them has counted.
     private let hidden: [[HiddenSeries]]
     /// Makes the series that exist at the moment; `nil` if the family has none that come and go.
@@ -22,7 +22,7 @@ final class MetricFamily: Sendable {
         table: MetricTable? = nil
     ) {
         (self.descriptor, self.labels, self.bounds) = (descriptor, labels, bounds)
-        self.series = Mutex(Shown(series))
+        self.series = Mutex(series)
         self.hidden = hidden
         self.table = table
         textHeader = Self.textHeader(of: descriptor)
@@ -30,7 +30,7 @@ final class MetricFamily: Sendable {
     }
 
     /// Number of series that are on the page from the start.
-    var seriesCount: Int { series.withLock { Self.samples(of: $0.all) } }
+    var seriesCount: Int { Self.samples(of: series.withLock { $0 }) }
 
     /// Largest number of series with this configuration, but for hidden ones.
     var largestCount: Int { table?.largest ?? seriesCount }
@@ -63,21 +63,12 @@ final class MetricFamily: Sendable {
         let start = page.count
         page.append(contentsOf: format == .text ? textHeader : openMetricsHeader)
         let header = page.count
-        let shown = series.withLock { $0 }
-        withExtendedLifetime(shown) {
-            if shown.lines.count == shown.all.count, format == .text || !descriptor.carriesExemplars {
-                page.append(lines: shown.lines)
-            } else {
-                for one in shown.all { one.write(to: &page, format: format) }
-            }
-        }
+        for one in series.withLock({ $0 }) { one.write(to: &page, format: format) }
         for group in hidden where Self.hasCounted(group) {
             for one in group { one.series.write(to: &page, format: format) }
         }
         for row in table?.rows() ?? [] {
-            page.append(sample: descriptor.name, labels: row.labels)
-            page.append(value: row.value)
-            page.append(UInt8(ascii: "\n"))
+            page.append(line: [UInt8](sample: descriptor.name, labels: row.labels), value: row.value)
         }
         if page.count == header { page.removeSubrange(start...) }
     }
@@ -100,20 +91,6 @@ final class MetricFamily: Sendable {
         bytes.append(escaped: descriptor.help, quotes: true)
         bytes.append(UInt8(ascii: "\n"))
         return bytes
-    }
-}
-
-/// Series that are on the page.
-private struct Shown {
-    private(set) var all: [any MetricSeries] = []
-    /// The lines of the counters among ``all``, which owns them.
-    private(set) var lines: [CounterLine] = []
-
-    init(_ series: [any MetricSeries]) { for one in series { append(one) } }
-
-    mutating func append(_ one: any MetricSeries) {
-        all.append(one)
-        if let counter = one as? CounterSeries { lines.append(counter.line) }
     }
 }
 

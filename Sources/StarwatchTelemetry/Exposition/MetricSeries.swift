@@ -8,26 +8,21 @@ protocol MetricSeries: AnyObject, Sendable {
 }
 
 final class CounterSeries: MetricSeries {
-    private let prefix: LineStart
+    private let prefix: [UInt8]
     private let counter: Counter
 
     init(name: String, labels: [(name: String, value: String)], counter: Counter) {
-        prefix = LineStart(name, labels)
+        prefix = [UInt8](sample: name, labels: labels)
         self.counter = counter
     }
 
-    deinit { prefix.free() }
-
     var sampleCount: Int { 1 }
-
-    /// The line without an exemplar, which lives as long as the series.
-    var line: CounterLine { CounterLine(start: prefix, counter: .passUnretained(counter)) }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         guard format == .openMetrics, let entry = counter.exemplars?.all[0] else {
             return page.append(line: prefix, integer: counter.value)
         }
-        page.append(start: prefix)
+        page += prefix
         page.append(integer: counter.value)
         page.append(exemplar: entry)
         page.append(UInt8(ascii: "\n"))
@@ -36,31 +31,26 @@ final class CounterSeries: MetricSeries {
 
 /// A value that is computed for each page.
 final class ComputedSeries: MetricSeries {
-    private let prefix: LineStart
+    private let prefix: [UInt8]
     private let compute: @Sendable () -> Double?
 
     init(name: String, labels: [(name: String, value: String)] = [], compute: @escaping @Sendable () -> Double?) {
-        prefix = LineStart(name, labels)
+        prefix = [UInt8](sample: name, labels: labels)
         self.compute = compute
     }
-
-    deinit { prefix.free() }
 
     var sampleCount: Int { 1 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
-        guard let value = compute() else { return }
-        page.append(start: prefix)
-        page.append(value: value)
-        page.append(UInt8(ascii: "\n"))
+        if let value = compute() { page.append(line: prefix, value: value) }
     }
 }
 
 final class HistogramSeries: MetricSeries {
     /// Line starts by bucket; `nil` for a hidden bucket, whose observations the next shown bucket includes.
-    private let bucketPrefixes: [LineStart?]
-    private let sumPrefix: LineStart
-    private let countPrefix: LineStart
+    private let bucketPrefixes: [[UInt8]?]
+    private let sumPrefix: [UInt8]
+    private let countPrefix: [UInt8]
     private let histogram: Histogram
     private let others: [Histogram]
 
@@ -83,17 +73,11 @@ final class HistogramSeries: MetricSeries {
         buckets: [String?]
     ) {
         let bucketName = name + "_bucket"
-        bucketPrefixes = buckets.map { text in text.map { LineStart(bucketName, labels + [("le", $0)]) } }
-        sumPrefix = LineStart(name + "_sum", labels)
-        countPrefix = LineStart(name + "_count", labels)
+        bucketPrefixes = buckets.map { $0.map { [UInt8](sample: bucketName, labels: labels + [("le", $0)]) } }
+        sumPrefix = [UInt8](sample: name + "_sum", labels: labels)
+        countPrefix = [UInt8](sample: name + "_count", labels: labels)
         self.histogram = histogram
         self.others = others
-    }
-
-    deinit {
-        for prefix in bucketPrefixes { prefix?.free() }
-        sumPrefix.free()
-        countPrefix.free()
     }
 
     var sampleCount: Int { bucketPrefixes.count { $0 != nil } + 2 }
@@ -124,14 +108,12 @@ final class HistogramSeries: MetricSeries {
                     page.append(line: prefix, integer: cumulative)
                     continue
                 }
-                page.append(start: prefix)
+                page += prefix
                 page.append(integer: cumulative)
                 page.append(exemplar: entry)
                 page.append(UInt8(ascii: "\n"))
             }
-            page.append(start: sumPrefix)
-            page.append(value: sum)
-            page.append(UInt8(ascii: "\n"))
+            page.append(line: sumPrefix, value: sum)
             page.append(line: countPrefix, integer: cumulative)
         }
     }
