@@ -15,7 +15,7 @@ import Testing
             labelled = registry.counters("t_labelled_total", "Labelled.").by(LabelDimension("side"))
             histogram = registry.histogram("t_wait_seconds", "Waits.", bounds: bounds)
             gauge = registry.gauge("t_level", "Level.")
-            registry.counterView("t_view_total", "View.") { [plain] in Double(plain.value) }
+            registry.view(.counter, "t_view_total", "View.") { [plain] in Double(plain.value) }
             registry.histogramView("t_view_seconds", "View.", sumOf: [histogram], bounds: [bounds[0]])
         }
     }

@@ -23,7 +23,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
     registry.info("starwatch_build_info", "What runs.", [.info("version", "1.0"), .info("swift", "6.3")])
     registry.gauge("starwatch_clock_skew_seconds", "Server minus local.").set(-0.125)
     registry.gauge("starwatch_rate_limit_remaining", "Left.").set(99)
-    registry.counterView("starred_projects_poll_attempts_total", "Attempts.", stability: .contract) {
+    registry.view(.counter, "starred_projects_poll_attempts_total", "Attempts.", stability: .contract) {
         Double(attempts[polls.all[0]].value)
     }
     MetricRegistry.$current.withValue(registry) { _ = LogMetrics() }

@@ -106,7 +106,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let registry = MetricRegistry()
         let matrix = registry.counters("t_total", "T.")
             .by(LabelDimension<Side>("side"), LabelDimension<Reason>("reason"))
-        registry.counterView("v_x_total", "V.") { Double(matrix.all(.client).reduce(0) { $0 + $1.value }) }
+        registry.view(.counter, "v_x_total", "V.") { Double(matrix.all(.client).reduce(0) { $0 + $1.value }) }
         matrix[.server, .overlap].increment(by: 100)
         matrix[.client, .overlap].increment(by: 2)
         matrix[.client, .noToken].increment(by: 3)
@@ -215,8 +215,8 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let took = registry.histogram("s_took_seconds", "S.", carriesExemplars: true, bounds: [0.5, 2])
         registry.histogramView("c_took_seconds", "C.", stability: .contract, sumOf: [took], bounds: [0.5, 2])
         registry.histogramView("c_none_seconds", "C.", sumOf: [], bounds: [0.5])
-        registry.gaugeView("c_rps", "C.") { 1.5 }
-        registry.gaugeView("c_absent", "C.") { nil }
+        registry.view(.gauge, "c_rps", "C.") { 1.5 }
+        registry.view(.gauge, "c_absent", "C.") { nil }
         took.observe(1)
         let page = text(registry.page(.text))
         #expect(page.contains("c_took_seconds_bucket{le=\"2.0\"} 1\n"))

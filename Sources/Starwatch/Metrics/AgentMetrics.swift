@@ -153,7 +153,7 @@ package final class AgentMetrics: Sendable {
             ]
         )
         CatalogueScope.registered(if: \.hasTimeZones, ClockMetrics.registerTimeZones)
-        registry.gaugeView("starwatch_metrics_series", "Series on this page, including those of dependencies.") {
+        registry.view(.gauge, "starwatch_metrics_series", "Series on this page, including those of dependencies.") {
             // The registry owns this closure, so a strong reference would leak both.
             [weak registry] in registry.map { Double($0.seriesCount + dependencies.seriesCount) }
         }

@@ -13,7 +13,7 @@ extension AgentMetrics {
         let shown = contractPolls
         func all(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { shown.map { vector[$0] } }
         func counter(_ name: StaticString, _ help: StaticString, sumOf counters: [Counter]) {
-            registry.counterView(name, help, stability: .contract) { Double(counters.reduce(0) { $0 + $1.value }) }
+            registry.view(.counter, name, help, stability: .contract) { Double(counters.reduce(0) { $0 + $1.value }) }
         }
         counter("starred_projects_poll_attempts_total", "Total number of polling attempts", sumOf: all(polls.attempts))
         counter("starred_projects_poll_success_total", "Total number of successful polls", sumOf: all(polls.successes))
@@ -48,17 +48,20 @@ extension AgentMetrics {
             sumOf: [api.latency[Self.contractEndpoint]],
             bounds: Buckets.contractLatency
         )
-        registry.gaugeView(
+        registry.view(
+            .gauge,
             "starred_projects_api_throughput_rps",
             "Requests per second over the last 60 s.",
             stability: .contract
         ) { [rate = api.rate[Self.contractEndpoint]] in rate?.perSecond(atMilliseconds: now().milliseconds) }
-        registry.gaugeView(
+        registry.view(
+            .gauge,
             "starred_projects_outbox_size",
             "Current number of undelivered notifications",
             stability: .contract
         ) { [outbox] in outbox.rows[.pending].value + outbox.rows[.claimed].value }
-        registry.gaugeView(
+        registry.view(
+            .gauge,
             "starred_projects_outbox_backpressure_active",
             "Whether polling is paused because the outbox is full: 1 or 0.",
             stability: .contract

@@ -126,7 +126,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
                     carriesExemplars: false
                 )
                 guard !Self.ownPrefixes.contains(where: name.hasPrefix),
-                    MetricLint.clashes(of: descriptor, with: state.families.map(\.descriptor)).isEmpty
+                    descriptor.clashes(with: state.families.map(\.descriptor)).isEmpty
                 else { return nil }
                 family = MetricFamily(descriptor: descriptor)
                 MetricFamily.insert(family, into: &state.families)

@@ -76,3 +76,31 @@ extension MetricDescriptor {
         )
     }
 }
+
+/// The names that no two families may have.
+extension MetricDescriptor {
+    /// The conflicts with other families: names or samples that both claim.
+    func clashes(with others: [MetricDescriptor]) -> [String] {
+        var claimed: [String: String] = [:]
+        for other in others { _ = other.claim(in: &claimed) }
+        return claim(in: &claimed)
+    }
+
+    /// Claims the family's names.
+    ///
+    /// - Parameter claimed: The claimed names, each with its family.
+    /// - Returns: The conflicts with earlier claims, sorted.
+    func claim(in claimed: inout [String: String]) -> [String] {
+        var clashes: Set<String> = []
+        for claim in claims {
+            if let other = claimed.updateValue(name, forKey: claim) { clashes.insert("\(name) clashes with \(other)") }
+        }
+        return clashes.sorted()
+    }
+
+    /// All names that a reader can attribute to the family, including `_created`.
+    private var claims: Set<String> {
+        let created = kind == .counter || kind == .histogram ? [openMetricsName + "_created"] : []
+        return Set(sampleNames + [name, openMetricsName] + created)
+    }
+}

@@ -13,21 +13,19 @@ struct ProcessReading: Sendable, Equatable {
 
     /// Reads files in the format of proc(5).
     ///
-    /// - Parameters:
-    ///   - root: The mount point of the proc file system.
-    ///   - constant: An earlier reading of this process, which provides the values that cannot change.
-    static func current(root: String = "/proc", constant: Self? = nil) -> Self {
+    /// - Parameter root: The mount point of the proc file system.
+    static func current(root: String = "/proc") -> Self {
         var reading = Self()
         if let text = contents(of: root + "/self/stat") {
             reading.apply(
                 stat: text,
                 ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
                 pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))),
-                bootTimeSeconds: constant == nil ? contents(of: root + "/stat").flatMap(bootTime(in:)) : nil
+                bootTimeSeconds: contents(of: root + "/stat").flatMap(bootTime(in:))
             )
         }
-        reading.startTimeSeconds = constant?.startTimeSeconds ?? Self.firstStart(reading.startTimeSeconds, root: root)
-        reading.maxFiles = constant?.maxFiles ?? contents(of: root + "/self/limits").flatMap(maxFiles(in:))
+        reading.startTimeSeconds = Self.firstStart(reading.startTimeSeconds, root: root)
+        reading.maxFiles = contents(of: root + "/self/limits").flatMap(maxFiles(in:))
         reading.openFiles = entries(in: root + "/self/fd").map(Double.init)
         return reading
     }
@@ -92,11 +90,7 @@ struct ProcessReading: Sendable, Equatable {
     }
 
     /// Returns the number of entries, without the descriptor that lists them.
-    ///
-    /// Linux 6.2 and later report it as the directory's size, which takes a tenth of the time of listing them.
     private static func entries(in directory: String) -> Int? {
-        var status = stat()
-        if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
         guard let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var count = 0

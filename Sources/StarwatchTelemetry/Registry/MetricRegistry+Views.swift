@@ -1,23 +1,16 @@
 /// Families that read their values from other handles when the page is rendered.
 extension MetricRegistry {
-    /// Registers a counter with a computed value, which must never decrease. `nil` omits the family from the page.
-    package func counterView(
+    /// Registers a family with a computed value. `nil` omits it from the page; a counter must never decrease.
+    package func view(
+        _ kind: MetricKind,
         _ name: StaticString,
         _ help: StaticString,
         stability: MetricStability = .stable,
         computed: @escaping @Sendable () -> Double?
     ) {
-        view(.init(.counter, name, help, stability: stability), computed)
-    }
-
-    /// Registers a gauge with a computed value. `nil` omits the family from the page.
-    package func gaugeView(
-        _ name: StaticString,
-        _ help: StaticString,
-        stability: MetricStability = .stable,
-        computed: @escaping @Sendable () -> Double?
-    ) {
-        view(.init(.gauge, name, help, stability: stability), computed)
+        let descriptor = MetricDescriptor(kind, name, help, stability: stability)
+        let series = ComputedSeries(name: descriptor.name, compute: computed)
+        register(MetricFamily(descriptor: descriptor, series: [series]))
     }
 
     /// Registers a histogram that shows the sum of others, including their exemplars.
@@ -75,11 +68,6 @@ extension MetricRegistry {
         )
         let table = MetricTable(largest: largest, rows: rows)
         register(MetricFamily(descriptor: descriptor, labels: labels, table: table))
-    }
-
-    private func view(_ descriptor: MetricDescriptor, _ compute: @escaping @Sendable () -> Double?) {
-        let series = ComputedSeries(name: descriptor.name, compute: compute)
-        register(MetricFamily(descriptor: descriptor, series: [series]))
     }
 }
 

@@ -2,9 +2,8 @@ import Synchronization
 
 /// All metrics of the program. The components register their families at start.
 ///
-/// Registration traps if a family conflicts with another; debug builds also trap if it breaks a rule of ``MetricLint``.
-/// Names are literals in the code, so either is a programming error. All series exist, at zero, from registration on,
-/// except those that are hidden until they count.
+/// Registration traps if a family conflicts with another: names are literals in the code, so that is a programming error.
+/// All series exist, at zero, from registration on, except those that are hidden until they count.
 package final class MetricRegistry: Sendable {
     /// The registry of the metrics that are declared as properties with their descriptor. The default is on no page.
     @TaskLocal package static var current = MetricRegistry()
@@ -170,12 +169,10 @@ package final class MetricRegistry: Sendable {
         state.withLock { $0.handles += handles }
     }
 
-    /// Adds a family. Traps if it has problems or conflicts.
+    /// Adds a family. Traps if it conflicts with another.
     func register(_ family: MetricFamily) {
-        let problems = { MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name)) }
-        assert(problems().isEmpty, problems().joined(separator: "; "))
         state.withLock { state in
-            let clashes = MetricLint.claim(family.descriptor, in: &state.claims)
+            let clashes = family.descriptor.claim(in: &state.claims)
             precondition(clashes.isEmpty, clashes.joined(separator: "; "))
             MetricFamily.insert(family, into: &state.families)
             state.seriesCount += family.seriesCount

@@ -54,6 +54,12 @@ import Testing
         }
     }
 
+    @Test func everyFamilyFollowsTheRulesOfNames() {
+        for entry in metrics.registry.catalogue {
+            #expect(MetricRules.problems(of: entry.descriptor, labels: entry.labels.map(\.name)) == [])
+        }
+    }
+
     @Test func theAgentSaysWhatItIs() {
         #expect(page.types["starwatch_build_info"] != nil)
         let info = page.series(of: "starwatch_build_info")

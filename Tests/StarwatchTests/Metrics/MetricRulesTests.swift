@@ -2,7 +2,7 @@ import Testing
 
 @testable import StarwatchTelemetry
 
-@Suite struct MetricLintTests {
+@Suite struct MetricRulesTests {
     private static func descriptor(
         _ name: String,
         _ kind: MetricKind,
@@ -30,7 +30,7 @@ import Testing
         descriptor("starwatch_metrics_series", .gauge),
     ])
     func catalogueNamesFollowTheRules(descriptor: MetricDescriptor) {
-        #expect(MetricLint.problems(of: descriptor) == [])
+        #expect(MetricRules.problems(of: descriptor) == [])
     }
 
     @Test(arguments: [
@@ -56,28 +56,15 @@ import Testing
         descriptor("starwatch_rows", .gauge, exemplars: true),
     ])
     func violationsOfEveryRuleAreFound(descriptor: MetricDescriptor) {
-        #expect(MetricLint.problems(of: descriptor).count == 1)
+        #expect(MetricRules.problems(of: descriptor).count == 1)
     }
 
     @Test(arguments: ["le", "job", "instance", "type", "Reason", "__x", "a-b"])
     func conflictingLabelsAreProblems(label: String) {
-        #expect(MetricLint.problems(of: Self.descriptor("t_x", .gauge), labels: [label]).count == 1)
+        #expect(MetricRules.problems(of: Self.descriptor("t_x", .gauge), labels: [label]).count == 1)
     }
 
     @Test func duplicateLabelsAreProblems() {
-        #expect(MetricLint.problems(of: Self.descriptor("t_x", .gauge), labels: ["a", "a"]).count == 1)
-    }
-
-    @Test(arguments: [
-        (descriptor("t_foo_total", .counter), descriptor("t_foo", .gauge), true),
-        (descriptor("t_foo_total", .counter), descriptor("t_foo_created", .gauge), true),
-        (descriptor("t_foo", .histogram), descriptor("t_foo_count", .gauge), true),
-        (descriptor("t_foo", .gauge), descriptor("t_foo", .gauge), true),
-        (descriptor("t_foo_info", .info), descriptor("t_foo", .gauge), true),
-        (descriptor("t_foo_total", .counter), descriptor("t_foo_seconds", .gauge), false),
-    ])
-    func conflictsAreFoundInBothOrders(a: MetricDescriptor, b: MetricDescriptor, clash: Bool) {
-        #expect(MetricLint.clashes(of: a, with: [b]).isEmpty != clash)
-        #expect(MetricLint.clashes(of: b, with: [a]).isEmpty != clash)
+        #expect(MetricRules.problems(of: Self.descriptor("t_x", .gauge), labels: ["a", "a"]).count == 1)
     }
 }

@@ -1,5 +1,7 @@
+@testable import StarwatchTelemetry
+
 /// The naming rules for families, based on promlint and the OpenMetrics specification.
-package enum MetricLint {
+enum MetricRules {
     private static let reservedSuffixes = ["_total", "_sum", "_count", "_bucket", "_created", "_info"]
     private static let kindWords: Set<String> = ["counter", "gauge", "histogram", "summary", "metric"]
     private static let abbreviations: Set<String> = [
@@ -15,43 +17,13 @@ package enum MetricLint {
     ]
 
     /// The problems of one family; empty if there are none.
-    package static func problems(of descriptor: MetricDescriptor, labels: [String] = []) -> [String] {
+    static func problems(of descriptor: MetricDescriptor, labels: [String] = []) -> [String] {
         let name = descriptor.name
         return nameProblems(of: name) + suffixProblems(of: descriptor) + unitProblems(of: descriptor)
             + helpProblems(of: descriptor.help).map { "\(name): \($0)" }
             + labels.flatMap(labelProblems(of:)).map { "\(name): \($0)" }
             + (Set(labels).count == labels.count ? [] : ["\(name): duplicate label"])
             + exemplarProblems(of: descriptor)
-    }
-
-    /// The conflicts of a family with others: names or samples that both claim.
-    package static func clashes(of descriptor: MetricDescriptor, with others: [MetricDescriptor]) -> [String] {
-        var claimed: [String: String] = [:]
-        for other in others { _ = claim(other, in: &claimed) }
-        return claim(descriptor, in: &claimed)
-    }
-
-    /// Claims the family's names.
-    ///
-    /// - Parameter claimed: The claimed names, each with its family.
-    /// - Returns: The conflicts with earlier claims, sorted.
-    static func claim(_ descriptor: MetricDescriptor, in claimed: inout [String: String]) -> [String] {
-        var clashes: Set<String> = []
-        for name in claims(of: descriptor) {
-            if let other = claimed.updateValue(descriptor.name, forKey: name) {
-                clashes.insert("\(descriptor.name) clashes with \(other)")
-            }
-        }
-        return clashes.sorted()
-    }
-
-    /// All names that a reader can attribute to the family, including `_created`.
-    private static func claims(of descriptor: MetricDescriptor) -> Set<String> {
-        var names = Set(descriptor.sampleNames + [descriptor.name, descriptor.openMetricsName])
-        if descriptor.kind == .counter || descriptor.kind == .histogram {
-            names.insert(descriptor.openMetricsName + "_created")
-        }
-        return names
     }
 
     private static func nameProblems(of name: String) -> [String] {
