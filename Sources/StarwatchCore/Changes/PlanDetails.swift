@@ -91,10 +91,8 @@ extension PlanDetails {
 
     /// The stored form: an object with the text of each field that is not empty.
     package var stored: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256)
-        JSONQuotes.append(Field.allCases.map { ($0.rawValue, self[$0]) }, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        let fields = Field.allCases.compactMap { field in self[field].map { (field.rawValue, $0) } }
+        return StableJSON.text(of: Dictionary(uniqueKeysWithValues: fields))
     }
 
     /// Reads ``stored``; `nil` if the text is of another form.
@@ -116,15 +114,7 @@ extension PlanDetails {
 
 extension FieldChange {
     /// The stored form of changes by field: an object of objects, in the order of the names.
-    package static func stored(_ changes: [String: FieldChange]) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256)
-        JSONQuotes.append(object: changes.sorted { $0.key < $1.key }, to: &bytes) { field, bytes in
-            JSONQuotes.appendName(field.key, to: &bytes)
-            JSONQuotes.append([("after", field.value.after), ("before", field.value.before)], to: &bytes)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    package static func stored(_ changes: [String: FieldChange]) -> String { StableJSON.text(of: changes) }
 
     /// The fields that a change can have.
     private static let names = PlanDetails.Field.allCases.map(\.rawValue) + ClaimField.allCases.map(\.rawValue)
