@@ -91,8 +91,10 @@ extension PlanDetails {
 
     /// The stored form: an object with the text of each field that is not empty.
     package var stored: String {
-        let fields = Field.allCases.compactMap { field in self[field].map { (field.rawValue, $0) } }
-        return StableJSON.text(of: Dictionary(uniqueKeysWithValues: fields))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        JSONQuotes.append(Field.allCases.map { ($0.rawValue, self[$0]) }, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads ``stored``; `nil` if the text is of another form.
@@ -114,7 +116,15 @@ extension PlanDetails {
 
 extension FieldChange {
     /// The stored form of changes by field: an object of objects, in the order of the names.
-    package static func stored(_ changes: [String: FieldChange]) -> String { StableJSON.text(of: changes) }
+    package static func stored(_ changes: [String: FieldChange]) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        JSONQuotes.append(object: changes.sorted { $0.key < $1.key }, to: &bytes) { field, bytes in
+            JSONQuotes.appendName(field.key, to: &bytes)
+            JSONQuotes.append([("after", field.value.after), ("before", field.value.before)], to: &bytes)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     /// The fields that a change can have.
     private static let names = PlanDetails.Field.allCases.map(\.rawValue) + ClaimField.allCases.map(\.rawValue)

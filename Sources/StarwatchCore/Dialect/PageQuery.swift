@@ -15,11 +15,15 @@ public struct PageQuery: Sendable, Hashable {
 
     /// The body of a `plans_changed` request.
     public func body(for chunk: PlanChunk, startCursor: String) -> [UInt8] {
-        // Identifiers have nothing to escape.
-        var end = #","afterId":"\#(after?.rawValue ?? startCursor)""#
-        if let before { end += #","beforeId":"\#(before.rawValue)""# }
-        if let limit { end += #","limit":\#(limit)"# }
-        return Array(#"{"planIds":"#.utf8) + chunk.json + Array((end + "}").utf8)
+        var body: [UInt8] = []
+        body.reserveCapacity(chunk.json.count + 128)
+        body.append(contentsOf: #"{"planIds":"#.utf8)
+        body.append(contentsOf: chunk.json)
+        JSONQuotes.append("afterId", after?.rawValue ?? startCursor, to: &body)
+        JSONQuotes.append("beforeId", before?.rawValue, to: &body)
+        JSONQuotes.append("limit", plain: limit, to: &body)
+        body.append(UInt8(ascii: "}"))
+        return body
     }
 
     /// The query items of a GET request of a kind of poll.

@@ -273,7 +273,7 @@ struct JSONParser {
     /// The top bits of the bytes that are a quote, a backslash or a control character. The lowest of these bits is exact;
     /// those above it can be wrong.
     @inline(__always)
-    private static func specialBytes(of word: UInt64) -> UInt64 {
+    static func specialBytes(of word: UInt64) -> UInt64 {
         let quotes = word ^ (ones &* 0x22)
         let slashes = word ^ (ones &* 0x5c)
         return ((quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (word &- ones &* 0x20) & ~word) & tops

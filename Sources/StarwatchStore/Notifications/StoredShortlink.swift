@@ -14,7 +14,14 @@ package struct StoredShortlink: Sendable, Hashable {
 
         /// The JSON of the changes.
         static func stored(_ changes: [Change]) -> String {
-            StableJSON.text(of: changes.map { Target(jwt: $0.id, plan: $0.plan) })
+            var bytes: [UInt8] = []
+            JSONQuotes.append(array: changes, to: &bytes) { change, bytes in
+                JSONQuotes.append(
+                    [(CodingKeys.jwt.rawValue, change.id.rawValue), (CodingKeys.plan.rawValue, change.plan)],
+                    to: &bytes
+                )
+            }
+            return String(decoding: bytes, as: UTF8.self)
         }
     }
 

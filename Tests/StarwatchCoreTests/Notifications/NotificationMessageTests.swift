@@ -203,6 +203,7 @@ import Testing
         for members in [least, least.merging(most) { $1 }] {
             let json = try JSONSerialization.data(withJSONObject: members)
             let message = try #require(NotificationMessage(json: [UInt8](json)))
+            #expect(String(decoding: message.json(), as: UTF8.self) == StableJSON.text(of: message))
             let written = try #require(try JSONSerialization.jsonObject(with: Data(message.json())) as? [String: Any])
             #expect(written.keys.sorted() == members.keys.sorted())
         }
