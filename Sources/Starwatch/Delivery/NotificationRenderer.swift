@@ -8,7 +8,7 @@ struct NotificationRenderer: Sendable {
     private let polls: [PollName: PollOptions]
     private let options: DeliveryOptions
     /// The pseudonym of one of many accounts; `nil`: the active identity, which notifications do not name.
-    private let account: String?
+    let account: String?
 
     init(polls: [PollOptions], options: DeliveryOptions, account: String? = nil) {
         self.polls = Dictionary(polls.map { ($0.name, $0) }) { $1 }
@@ -32,7 +32,7 @@ struct NotificationRenderer: Sendable {
     ) -> (notification: OutgoingNotification, shortlink: Shortlink?) {
         var context = context(count: rows.count, part: part, poll)
         context.fields = Dictionary(rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }) { $1 }
-        let message = NotificationMessage(
+        var message = NotificationMessage(
             id: RandomID.notificationID(),
             runID: rows.max { $0.id < $1.id }?.runID ?? "",
             poll: poll,
@@ -41,14 +41,8 @@ struct NotificationRenderer: Sendable {
             context: context,
             createdAt: now
         )
-        return (outgoing(message), context.shortlink)
-    }
-
-    /// The notification for the sinks, with its account.
-    func outgoing(_ message: NotificationMessage) -> OutgoingNotification {
-        var message = message
         message.account = account
-        return OutgoingNotification(message)
+        return (OutgoingNotification(message), context.shortlink)
     }
 
     /// Renders synthetic changes.

@@ -29,18 +29,12 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         self.payload = payload
     }
 
-    /// Whether the hours of a sink hold it, by ``HeldMessage``.
-    package var canBeHeld: Bool { NotificationMessage(json: payload).map(HeldMessage.canBe) ?? false }
+    /// Whether the hours of a sink hold it, by ``SinkHours/hold(_:)``.
+    package var canBeHeld: Bool { NotificationMessage(json: payload).map(SinkHours.hold) ?? false }
 
     package init(_ message: NotificationMessage) {
-        self.init(
-            id: message.id,
-            runID: message.runID,
-            poll: message.poll,
-            group: message.group,
-            count: max(1, message.count),
-            text: (message.title, message.body),
-            payload: message.json()
-        )
+        (id, runID, poll, group) = (message.id, message.runID, message.poll, message.group)
+        count = max(1, message.count)
+        (title, body, payload) = (message.title, message.body, message.json())
     }
 }
