@@ -131,10 +131,7 @@ struct DispatchPass {
             leaseUntil: now + DispatchService.lease,
             sinks: names,
             held: isCanary ? [:] : openings(at: now),
-            make: { rows, part in
-                if isCanary { return (renderer.canary(of: rows, at: now), nil) }
-                return renderer.notification(of: rows, part: part, poll: stream.poll, at: now)
-            }
+            make: { renderer.notification(of: $0, part: $1, poll: stream.poll, at: now) }
         )
         open += notifications
         count(made: notifications.map(\.outgoing))

@@ -17,7 +17,7 @@ struct NotificationRenderer: Sendable {
         messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
     }
 
-    /// Renders the rows of one notification.
+    /// Renders the rows of one notification. Synthetic ones have a text of their own.
     ///
     /// Its run is the one that found its newest change, so that the log of a run continues with its delivery.
     ///
@@ -30,11 +30,15 @@ struct NotificationRenderer: Sendable {
         poll: PollName,
         at now: Timestamp
     ) -> (notification: OutgoingNotification, shortlink: Shortlink?) {
+        let (id, runID) = (RandomID.notificationID(), rows.max { $0.id < $1.id }?.runID ?? "")
+        guard poll != .canary else {
+            return (OutgoingNotification(NotificationMessage(canary: id, runID: runID, createdAt: now)), nil)
+        }
         var context = context(count: rows.count, part: part, poll)
         context.fields = Dictionary(rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }) { $1 }
         var message = NotificationMessage(
-            id: RandomID.notificationID(),
-            runID: rows.max { $0.id < $1.id }?.runID ?? "",
+            id: id,
+            runID: runID,
             poll: poll,
             kind: kind(of: poll),
             changes: rows.map(\.change),
@@ -43,12 +47,6 @@ struct NotificationRenderer: Sendable {
         )
         message.account = account
         return (OutgoingNotification(message), context.shortlink)
-    }
-
-    /// Renders synthetic changes.
-    func canary(of rows: [OutboxRow], at now: Timestamp) -> OutgoingNotification {
-        let run = rows.max { $0.id < $1.id }?.runID ?? ""
-        return OutgoingNotification(NotificationMessage(canary: RandomID.notificationID(), runID: run, createdAt: now))
     }
 
     /// Renders a notification without its discarded changes; `nil` if none is left.

@@ -60,7 +60,8 @@ struct SinkAttempt {
         if let changed = admission.changed { log(changed) }
         if let until = admission.waitUntil { return try await postpone(until: until) }
         let account = ticket.stream.account
-        guard let outgoing = await current() else { return abandon() }
+        guard var outgoing = await current() else { return abandon() }
+        outgoing.dueSince = ticket.dueSince
         switch service.store.deliveries.beginAttempt(for: account, at: service.time.boottime) {
         case .given: break
         // Another process can own the account, so nothing is written. Its next claim frees the ticket.
@@ -71,8 +72,8 @@ struct SinkAttempt {
         }
         defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
-        let result = await Trace.span(.delivery) { span in
-            let result = await receiver.deliver(outgoing, dueSince: ticket.dueSince)
+        let result = await Trace.span(.delivery) { [outgoing] span in
+            let result = await receiver.deliver(outgoing)
             if let span { fill(span, outgoing, result) }
             return result
         }

@@ -13,6 +13,9 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
     package let body: String
     /// The JSON of ``NotificationMessage`` or ``DigestMessage``.
     package let payload: [UInt8]
+    /// The time since which the sink of this attempt has been due, later than ``NotificationMessage/createdAt`` if it held it.
+    /// `nil` for a test, and where no sink is meant.
+    package var dueSince: Timestamp?
 
     package init(
         id: String,

@@ -84,10 +84,10 @@ import Testing
         var hosts = SinkHosts(areOfAccounts: true)
         isOpen(&hosts, "down", at: now)
         for index in 0..<(3 * SinkHosts.limit) { _ = hosts["\(index)"].record(.ok, at: now) }
-        #expect(hosts.count == SinkHosts.limit)
+        #expect(hosts.circuits.count == SinkHosts.limit)
         #expect(hosts["down"].state == .open)
         for index in 0..<(2 * SinkHosts.limit) { isOpen(&hosts, "x\(index)", at: now) }
-        #expect(hosts.count == SinkHosts.limit)
+        #expect(hosts.circuits.count == SinkHosts.limit)
     }
 
     /// A limit of the host that the configuration names, such as that of its token.

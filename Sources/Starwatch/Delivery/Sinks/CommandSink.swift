@@ -16,7 +16,7 @@ package struct CommandSink: NotificationSink {
 
     private static let notStarted = SinkFailure("The command cannot be started.", .notStarted)
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await withTaskGroup(of: SinkResult?.self) { group in
             group.addTask { await run(notification.payload) }
             group.addTask { [time, timeout] in (try? await time.sleep(for: timeout)).map { .timeout } }

@@ -54,7 +54,7 @@ package struct FileSink: NotificationSink {
         return path[..<end] + "." + digits + path[end...]
     }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await writer.run { append(notification, &$0) }
     }
 

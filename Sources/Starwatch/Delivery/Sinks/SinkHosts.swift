@@ -6,7 +6,7 @@ struct SinkHosts {
     static let limit = 1000
 
     let areOfAccounts: Bool
-    private var circuits: [String: SinkCircuit] = [:]
+    private(set) var circuits: [String: SinkCircuit] = [:]
     /// The waits that the addresses of accounts asked for. Later notifications for them wait too.
     private var waits: [DID: (address: SinkAddress, until: Timestamp)] = [:]
 
@@ -17,8 +17,6 @@ struct SinkHosts {
         circuits = former.circuits.mapValues(SinkCircuit.init(after:))
         waits = former.waits
     }
-
-    var count: Int { circuits.count }
 
     subscript(host: String) -> SinkCircuit {
         get { circuits[host] ?? SinkCircuit(isOfOneAddress: !areOfAccounts) }

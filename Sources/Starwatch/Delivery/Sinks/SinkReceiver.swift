@@ -40,10 +40,9 @@ struct SinkReceiver: Sendable {
     /// - Returns: The end of the longer one; `nil` if there was none.
     func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, account) } }
 
-    /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         if let unusable { return .unavailable(unusable) }
-        var result = await sink.deliver(notification, dueSince: dueSince)
+        var result = await sink.deliver(notification)
         // Otherwise an account could silence all others on a host by naming it.
         result.isOwnWait = result.retryAfter != nil && address?[.url] != nil
         guard result.answer == .gone, slot.isOfAccounts else { return result }

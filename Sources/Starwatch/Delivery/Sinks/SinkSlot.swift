@@ -15,9 +15,7 @@ package final class SinkSlot: Sendable {
     package let target: ConfiguredName
     /// Whether rows wait for the sink, and when a notification is given up.
     package let policy: SinkPolicy
-    /// When the sink gets notifications of changes, and notices; `nil` for at once.
-    ///
-    /// The machine's zone can change.
+    /// When the sink gets notifications of changes, and notices, in a zone that can change; `nil` for at once.
     private let times: (hours: SinkHours, zone: @Sendable () -> any TimeZoneRules)?
     /// Whether each account brings the address.
     let isOfAccounts: Bool

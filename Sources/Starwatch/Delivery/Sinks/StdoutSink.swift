@@ -12,7 +12,7 @@ package struct StdoutSink: NotificationSink {
     var environment = ProcessInfo.processInfo.environment
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let (title, body) = (notification.title, NotificationPolls.inOneLine(notification.body))
         let line = "\(TerminalText.printable(title)): \(TerminalText.printable(body))\n"
         // The journal would take a title such as `<0>` for a priority.
