@@ -8,7 +8,7 @@ struct SinkReceiver: Sendable {
     let slot: SinkSlot
     /// The sink, with the account's address if that can be used.
     let sink: any NotificationSink
-    /// Why the stored address cannot be used. Its notifications wait until it is added again.
+    /// The reason why the stored address cannot be used; `nil` if it can. Notifications wait until it is added again.
     private let unusable: SinkFailure?
     /// `nil` for a test without an account.
     private let account: DID?
