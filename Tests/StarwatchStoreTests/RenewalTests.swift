@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -130,71 +129,6 @@ import Testing
         let again = try await due(store)
         #expect(again.map(\.outgoing) == open.map(\.outgoing))
         #expect(again.map { $0.tickets.map(\.sink) } == [["a", "b"], ["b"], ["a", "b"]])
-    }
-
-    /// The outbox before version 7: a notification of 250 rows that lists 100.
-    private func formerNotification(_ store: Store) async throws -> OpenNotification {
-        try await world.commit(store, world.changes(1...250))
-        let open = try await announce(store)
-        await store.close()
-        let all = (1...250).map { world.change($0) }
-        let whole = NotificationMessage(
-            id: "ntf_1_1",
-            runID: "run",
-            poll: world.stream.poll,
-            kind: .starredProjects,
-            changes: all,
-            context: NotificationContext(),
-            createdAt: world.now
-        )
-        let text = String(decoding: whole.json(), as: UTF8.self)
-        let cut = try #require(text.range(of: "{\"changed_at\":\"" + world.change(101).changedAt.iso8601))
-        let end = try #require(text.range(of: "],\"", range: cut.lowerBound..<text.endIndex))
-        let payload = text[..<text.index(before: cut.lowerBound)] + text[end.lowerBound...]
-        try #require(NotificationMessage(json: Array(payload.utf8))?.changes.count == 100)
-        try await DatabaseQueue(path: world.path).write { db in
-            try db.execute(sql: "UPDATE notification_outbox SET notification_id = 1")
-            try db.execute(sql: "DELETE FROM notifications WHERE id > 1")
-            try db.execute(
-                sql:
-                    "UPDATE notifications SET row_count = 250, body = '250 rows', payload = CAST(? AS BLOB) WHERE id = 1",
-                arguments: [String(payload)]
-            )
-        }
-        return open[0]
-    }
-
-    @Test(.enabled(if: World.isClear))
-    func whatAFormerNotificationDoesNotListGetsANotificationOfItsOwn() async throws {
-        let former = try await formerNotification(try await world.open())
-        let store = try await world.open()
-        _ = try await record(store, former, "a", .ok)
-        #expect(try await store.deliveries.releaseUnlisted(of: world.account, now: world.now, make: renewed) == 150)
-        #expect(try await store.deliveries.releaseUnlisted(of: world.account, now: world.now, make: renewed) == 0)
-
-        let kept = try #require(try await due(store).first)
-        #expect(kept.id == "ntf_1_1" && kept.tickets.map(\.sink) == ["b"])
-        #expect(try listed(kept) == ids(1...100) && kept.outgoing.count == 100)
-        #expect(kept.outgoing.body == "You have 100 new updates in your starred projects")
-        #expect(try await record(store, kept, "b", .ok) == .delivered((1...100).map(world.id)))
-        let rest = try await announce(store, id: "ntf_2")
-        #expect(try rest.flatMap { try listed($0) } == ids(101...250))
-        #expect(rest.allSatisfy { $0.tickets.map(\.sink) == ["a", "b"] })
-        try await world.expectBalanced(store)
-    }
-
-    @Test(.enabled(if: World.isClear))
-    func aRetryOfAFormerNotificationSendsWhatItListsAndAnnouncesTheRest() async throws {
-        let former = try await formerNotification(try await world.open())
-        let store = try await world.open()
-        _ = try await record(store, former, "a", .ok)
-        try await refused(store, former, "b")
-        #expect(try await store.outboxCounts()[.dead] == 250)
-        #expect(try await retryAll(store, ["a", "b"]) == 250)
-        let kept = try #require(try await due(store).first)
-        #expect(try listed(kept) == ids(1...100) && kept.tickets.map(\.sink) == ["b"])
-        #expect(try await announce(store, id: "ntf_2").flatMap { try listed($0) } == ids(101...250))
-        try await world.expectBalanced(store)
     }
 
     // MARK: - Discarded rows

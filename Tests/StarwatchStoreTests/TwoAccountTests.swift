@@ -11,7 +11,7 @@ import Testing
 
     /// The functions for an account that look at all of its rows.
     enum Work: CaseIterable {
-        case retainSinks, releaseUnlisted, readdress, settleFutureTimes, freeLeases, reclaim, evict, retry, act, giveUp
+        case retainSinks, readdress, settleFutureTimes, freeLeases, reclaim, evict, retry, act, giveUp
     }
 
     /// How the accounts are worked for.
@@ -93,8 +93,6 @@ import Testing
         let (past, later) = (world.now - .days(1), world.now + .days(1))
         switch work {
         case .retainSinks: _ = try await store.deliveries.retainSinks(["other"], of: account, now: later)
-        case .releaseUnlisted:
-            _ = try await store.deliveries.releaseUnlisted(of: account, now: later, make: renewed)
         case .readdress: try await store.deliveries.readdress(of: account, to: ["other"], now: later)
         case .settleFutureTimes:
             try await store.deliveries.settleFutureTimes(

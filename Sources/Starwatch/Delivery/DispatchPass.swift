@@ -44,10 +44,12 @@ struct DispatchPass {
     }
 
     /// Leases the open notifications that a sink is due for.
-    mutating func collect(_ held: HeldState) async throws(StoreError) {
+    ///
+    /// - Parameter joinsHeld: Whether sinks held several until now.
+    mutating func collect(joinsHeld: Bool) async throws(StoreError) {
         try await dropFormerSinks()
         try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
-        if held == .joinable { try await joinHeld() }
+        if joinsHeld { try await joinHeld() }
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 
@@ -61,14 +63,15 @@ struct DispatchPass {
     }
 
     /// Whether a sink has hours.
-    var hasHours: Bool { receivers.contains { $0.slot.times != nil } }
+    var hasHours: Bool { receivers.contains(where: \.slot.hasHours) }
 
     /// Plans the held notifications again, by the present hours of the sinks.
-    func planHeld() async throws(StoreError) -> HeldState {
+    ///
+    /// - Returns: Whether there are any, and whether some are to be joined now.
+    func planHeld() async throws(StoreError) -> (isAny: Bool, isToJoin: Bool) {
         let openings = receivers.map { receiver in
-            let times = receiver.isDisabled ? nil : receiver.slot.times
-            let first = times?.opens(after: now) ?? now
-            return (receiver.name, (first: first, again: times?.resumes(after: now) ?? now))
+            let slot = receiver.isDisabled ? nil : receiver.slot
+            return (receiver.name, (first: slot?.opens(after: now) ?? now, again: slot?.resumes(after: now) ?? now))
         }
         return try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }
@@ -82,24 +85,25 @@ struct DispatchPass {
             newID: { RandomID.notificationID() },
             make: { renderer.renewed($0) }
         )
-        result.made += joined.count
-        for notification in joined {
+        count(made: joined)
+    }
+
+    private mutating func count(made notifications: [OutgoingNotification]) {
+        result.made += notifications.count
+        for notification in notifications {
             guard let poll = service.metrics.pollNames[notification.poll] else { continue }
             service.metrics.outbox.notifications[poll, notification.group].increment()
         }
     }
 
-    /// Moves the rows that are due into notifications.
-    mutating func claim() async throws(StoreError) {
+    /// The streams that can have rows to deliver: of the polls, and of polls and servers that are no longer configured.
+    func streams() async throws(StoreError) -> [StreamKey] {
         let configured = service.polls.map(stream)
-        for (poll, stream) in zip(service.polls, configured) { try await claim(stream, of: poll) }
-        // Rows of polls and servers that are no longer configured.
-        for stream in try await store.deliveries.streams(of: account, with: .pending, except: configured) {
-            try await claim(stream, of: nil)
-        }
+        return configured + (try await store.deliveries.streams(of: account, with: .pending, except: configured))
     }
 
-    private mutating func claim(_ stream: StreamKey, of poll: Poll?) async throws(StoreError) {
+    /// Moves the rows of a stream that are due into notifications.
+    mutating func claim(_ stream: StreamKey) async throws(StoreError) {
         let due = try await store.deliveries.dueSummary(stream)
         let isCanary = stream.poll == .canary
         let names = isCanary ? sinks.filter(\.slot.policy.takesCanaries).map(\.name) : sinkNames
@@ -127,25 +131,17 @@ struct DispatchPass {
             leaseUntil: now + DispatchService.lease,
             sinks: names,
             held: isCanary ? [:] : openings(at: now),
-            make: { rows, part in
-                if isCanary { return (renderer.canary(of: rows, at: now), nil) }
-                return renderer.notification(of: rows, part: part, poll: stream.poll, at: now)
-            }
+            make: { renderer.notification(of: $0, part: $1, poll: stream.poll, at: now) }
         )
         open += notifications
-        result.made += notifications.count
-        if let poll {
-            for notification in notifications {
-                service.metrics.outbox.notifications[poll.label, notification.outgoing.group].increment()
-            }
-        }
+        count(made: notifications.map(\.outgoing))
         let claimed = notifications.reduce(0) { $0 + $1.outgoing.count }
         if claimed > 0, due.count > claimed { result.next = now }
     }
 
     /// The moments until which the hours of sinks hold notifications of changes.
     private func openings(at now: Timestamp) -> [String: Timestamp] {
-        Dictionary(sinks.compactMap { sink in sink.slot.times?.opens(after: now).map { (sink.name, $0) } }) { $1 }
+        Dictionary(sinks.compactMap { sink in sink.slot.opens(after: now).map { (sink.name, $0) } }) { $1 }
     }
 
     /// Delivers to all sinks concurrently. Each sink gets its notifications one at a time.
@@ -155,7 +151,13 @@ struct DispatchPass {
         let open = open.sorted { service.priority(of: $0.stream.poll) > service.priority(of: $1.stream.poll) }
         let ends = await withTaskGroup(of: [DeliveryResult?].self) { group in
             for receiver in receivers {
-                let attempts = Self.attempts(of: open, at: receiver, service)
+                let attempts = open.compactMap { notification in
+                    notification.tickets.first { $0.sink == receiver.name }.map {
+                        SinkAttempt(notification: notification, ticket: $0, receiver: receiver, service: service)
+                    }
+                }
+                // Notifications that failed before come last, so that a probe does not meet the same poisoned one every time.
+                .sorted { $0.ticket.earlierAttempts < $1.ticket.earlierAttempts }
                 guard !attempts.isEmpty else { continue }
                 group.addTask {
                     var ends: [DeliveryResult?] = []
@@ -174,20 +176,6 @@ struct DispatchPass {
             return await group.reduce(into: []) { $0 += $1 }
         }
         for end in ends { count(end) }
-    }
-
-    private static func attempts(
-        of open: [OpenNotification],
-        at receiver: SinkReceiver,
-        _ service: DispatchService
-    ) -> [SinkAttempt] {
-        open.compactMap { notification in
-            notification.tickets.first { $0.sink == receiver.name }.map {
-                SinkAttempt(notification: notification, ticket: $0, receiver: receiver, service: service)
-            }
-        }
-        // Notifications that failed before come last, so that a probe does not meet the same poisoned one every time.
-        .sorted { $0.ticket.earlierAttempts < $1.ticket.earlierAttempts }
     }
 
     /// - Parameter end: `nil` if it could not be stored.
@@ -226,17 +214,18 @@ extension DispatchPass {
         for notice in try await store.notifications.openNotices(of: account) {
             guard let feature = FeatureNotification(rawValue: notice.feature), let poll = PollName(notice.feature)
             else { continue }
-            let message = NotificationMessage(
+            var message = NotificationMessage(
                 feature: feature,
                 id: notice.token,
                 runID: RandomID.runID(of: notice.token),
                 messages: service.renderer.messages,
                 createdAt: notice.createdAt
             )
+            message.account = service.renderer.account
             try await store.notifications.announce(
                 notice,
                 on: service.account.stream(poll, of: account),
-                service.renderer.outgoing(message),
+                OutgoingNotification(message),
                 sinks: sinkNames,
                 now: service.now
             )
@@ -321,10 +310,11 @@ extension DispatchPass {
             messages: service.renderer.messages,
             createdAt: now
         )
+        message.account = service.renderer.account
         if !isOver {
             let problems = service.metrics.problems.all
             message.problem = Problem.cause(ofStale: poll, among: problems)?.kind.rawValue
         }
-        return service.renderer.outgoing(message)
+        return OutgoingNotification(message)
     }
 }

@@ -75,7 +75,7 @@ package final class DispatchService: Worker {
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
-        let held = try await settle(pass)
+        let joinsHeld = try await settle(pass)
         defer {
             result = pass.result
             madeTotal.add(result.made, ordering: .relaxed)
@@ -83,8 +83,8 @@ package final class DispatchService: Worker {
         var failure: StoreError?
         do throws(StoreError) {
             try await pass.announce()
-            try await pass.collect(held)
-            try await pass.claim()
+            try await pass.collect(joinsHeld: joinsHeld)
+            for stream in try await pass.streams() { try await pass.claim(stream) }
         } catch {
             failure = error
         }
@@ -102,8 +102,8 @@ package final class DispatchService: Worker {
     /// Hours are planned in every pass, because the machine's time zone can change. Without any there is nothing to look for,
     /// as in most agents.
     ///
-    /// - Returns: What sinks hold.
-    private func settle(_ pass: DispatchPass) async throws(StoreError) -> HeldState {
+    /// - Returns: Whether notifications that sinks held are to be joined.
+    private func settle(_ pass: DispatchPass) async throws(StoreError) -> Bool {
         let (identity, now, local) = (pass.current.identity, pass.now, time.now)
         let known = latest.withLock { latest in
             latest.flatMap { $0.identity != identity || now < $0.server || local < $0.local ? nil : $0.holds }
@@ -119,9 +119,9 @@ package final class DispatchService: Worker {
             )
             try await pass.dropFormerNotices()
         }
-        let held = try await known ?? true || pass.hasHours ? pass.planHeld() : .nothing
-        latest.withLock { $0 = (identity: identity, server: now, local: local, holds: held != .nothing) }
-        return held
+        let held = try await known ?? true || pass.hasHours ? pass.planHeld() : (isAny: false, isToJoin: false)
+        latest.withLock { $0 = (identity: identity, server: now, local: local, holds: held.isAny) }
+        return held.isToJoin
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.

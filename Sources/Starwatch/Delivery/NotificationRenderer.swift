@@ -8,7 +8,7 @@ struct NotificationRenderer: Sendable {
     private let polls: [PollName: PollOptions]
     private let options: DeliveryOptions
     /// The pseudonym of one of many accounts; `nil`: the active identity, which notifications do not name.
-    private let account: String?
+    let account: String?
 
     init(polls: [PollOptions], options: DeliveryOptions, account: String? = nil) {
         self.polls = Dictionary(polls.map { ($0.name, $0) }) { $1 }
@@ -17,7 +17,7 @@ struct NotificationRenderer: Sendable {
         messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
     }
 
-    /// Renders the rows of one notification.
+    /// Renders the rows of one notification. Synthetic ones have a text of their own.
     ///
     /// Its run is the one that found its newest change, so that the log of a run continues with its delivery.
     ///
@@ -30,31 +30,23 @@ struct NotificationRenderer: Sendable {
         poll: PollName,
         at now: Timestamp
     ) -> (notification: OutgoingNotification, shortlink: Shortlink?) {
+        let (id, runID) = (RandomID.notificationID(), rows.max { $0.id < $1.id }?.runID ?? "")
+        guard poll != .canary else {
+            return (OutgoingNotification(NotificationMessage(canary: id, runID: runID, createdAt: now)), nil)
+        }
         var context = context(count: rows.count, part: part, poll)
         context.fields = Dictionary(rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }) { $1 }
-        let message = NotificationMessage(
-            id: RandomID.notificationID(),
-            runID: rows.max { $0.id < $1.id }?.runID ?? "",
+        var message = NotificationMessage(
+            id: id,
+            runID: runID,
             poll: poll,
             kind: kind(of: poll),
             changes: rows.map(\.change),
             context: context,
             createdAt: now
         )
-        return (outgoing(message), context.shortlink)
-    }
-
-    /// The notification for the sinks, with its account.
-    func outgoing(_ message: NotificationMessage) -> OutgoingNotification {
-        var message = message
         message.account = account
-        return OutgoingNotification(message)
-    }
-
-    /// Renders synthetic changes.
-    func canary(of rows: [OutboxRow], at now: Timestamp) -> OutgoingNotification {
-        let run = rows.max { $0.id < $1.id }?.runID ?? ""
-        return OutgoingNotification(NotificationMessage(canary: RandomID.notificationID(), runID: run, createdAt: now))
+        return (OutgoingNotification(message), context.shortlink)
     }
 
     /// Renders a notification without its discarded changes; `nil` if none is left.

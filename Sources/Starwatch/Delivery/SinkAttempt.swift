@@ -26,8 +26,8 @@ struct SinkAttempt {
     ///   the same id.
     func run(_ wait: inout Wait?) async throws(StoreError) -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
-        if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
-        if let opening = slot.times?.resumes(after: service.now), notification.outgoing.canBeHeld {
+        if slot.isDisabled { return try await record(.gone, reason: slot.circuit.lastReason) }
+        if let opening = slot.resumes(after: service.now), notification.outgoing.canBeHeld {
             return try await record(.held(until: opening))
         }
         if let wait, wait.until > service.now {
@@ -35,7 +35,7 @@ struct SinkAttempt {
                 ? try await record(.postponed(until: wait.until)) : try await postpone(until: wait.until)
         }
         // A host that must wait needs no slot to be told so. A probe needs one.
-        let mustWait = receiver.pause(at: service.now)?.until.map { $0 > service.now } ?? false
+        let mustWait = receiver.circuit.pause(at: service.now)?.until.map { $0 > service.now } ?? false
         guard let slots = slot.deliveries, !mustWait else { return try await make(&wait) }
         guard await slots.enter(receiver.host, receiver.circuit.standing, on: service.time) else {
             guard !Task.isCancelled else { return nil }
@@ -56,9 +56,12 @@ struct SinkAttempt {
     }
 
     private func make(_ wait: inout Wait?) async throws(StoreError) -> DeliveryResult? {
-        if let until = admit() { return try await postpone(until: until) }
+        let admission = slot.change(receiver.host) { $0.admit(at: service.now) }
+        if let changed = admission.changed { log(changed) }
+        if let until = admission.waitUntil { return try await postpone(until: until) }
         let account = ticket.stream.account
-        guard let outgoing = await current() else { return abandon() }
+        guard var outgoing = await current() else { return abandon() }
+        outgoing.dueSince = ticket.dueSince
         switch service.store.deliveries.beginAttempt(for: account, at: service.time.boottime) {
         case .given: break
         // Another process can own the account, so nothing is written. Its next claim frees the ticket.
@@ -69,8 +72,8 @@ struct SinkAttempt {
         }
         defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
-        let result = await Trace.span(.delivery) { span in
-            let result = await receiver.deliver(outgoing, dueSince: ticket.dueSince)
+        let result = await Trace.span(.delivery) { [outgoing] span in
+            let result = await receiver.deliver(outgoing)
             if let span { fill(span, outgoing, result) }
             return result
         }
@@ -106,7 +109,7 @@ struct SinkAttempt {
 
     /// Ends the attempt without a result.
     private func abandon() -> DeliveryResult? {
-        if let changed = slot.abandon(at: service.now, of: receiver.host) { log(changed) }
+        if let changed = slot.change(receiver.host, { $0.abandon(at: service.now) }) { log(changed) }
         return nil
     }
 
@@ -122,21 +125,12 @@ struct SinkAttempt {
         }
     }
 
-    /// Asks the slot for the attempt.
-    ///
-    /// - Returns: The moment until which it has to wait; `nil` if it can be made now.
-    private func admit() -> Timestamp? {
-        let admission = slot.admit(at: service.now, to: receiver.host)
-        if let changed = admission.changed { log(changed) }
-        return admission.waitUntil
-    }
-
     /// Updates the sink's circuit, and plans the next attempt.
     ///
     /// - Returns: `nil` if the sink was down for too long.
     private func learn(from result: SinkResult, _ wait: inout Wait?) -> DeliveryOutcome? {
         let now = service.now
-        let (changed, nextTry) = slot.record(result, at: now, of: receiver.host)
+        let (changed, nextTry) = slot.change(receiver.host) { $0.record(result, at: now) }
         if let changed { log(changed) }
         if let label = result.failure?.reason.label {
             service.metrics.outbox.deliveryFailures[slot.label, label].increment()
@@ -228,8 +222,10 @@ struct SinkAttempt {
     /// Counts and logs the new state of the sink's circuit.
     private func log(_ state: CircuitState) {
         service.metrics.api.circuitTransitions[slot.target, state].increment()
-        service.metrics.api.circuitState[slot.target].set(slot.circuitState.metricValue)
-        if slot.isDivided { service.metrics.fleet.unreachableHosts[slot.label].set(Double(slot.hostsDown)) }
+        service.metrics.api.circuitState[slot.target].set(slot.circuit.state.metricValue)
+        if slot.isDivided {
+            service.metrics.fleet.unreachableHosts[slot.label].set(Double(slot.withHosts(\.down)))
+        }
         service.logger.log(
             .sinkCircuit,
             [.runID: "\(notification.runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"]

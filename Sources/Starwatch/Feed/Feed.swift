@@ -69,8 +69,12 @@ final class Feed: Sendable {
 
     func list(_ query: NotificationQuery, of identity: IdentityContext) async throws(StoreError) -> [FeedEntry] {
         guard let store, let account = try await identity.owner() else { return [] }
-        return try await store.feed.list(of: account, before: query.before, limit: query.limit)
-            .compactMap(FeedEntry.init)
+        return try await store.feed.list(of: account, before: query.before, limit: query.limit).compactMap { row in
+            // One that cannot be decoded is never written.
+            NotificationMessage(json: row.payload).map {
+                FeedEntry(sequence: row.sequence, storedAt: row.storedAt.iso8601, notification: $0)
+            }
+        }
     }
 
     /// - Parameter sequence: The last sequence the reader has; `nil` for new notifications only. A sequence beyond the
@@ -100,14 +104,6 @@ final class Feed: Sendable {
     }
 
     private func remove(_ reader: FeedReader) { state.withLock { $0.readers[ObjectIdentifier(reader)] = nil } }
-}
-
-extension FeedEntry {
-    /// The notification in a row; `nil` if it cannot be decoded, which is never written.
-    fileprivate init?(_ row: FeedRow) {
-        guard let message = NotificationMessage(json: row.payload) else { return nil }
-        self.init(sequence: row.sequence, storedAt: row.storedAt.iso8601, notification: message)
-    }
 }
 
 /// A page of kept notifications, newest first.

@@ -67,13 +67,10 @@ package final class FeedReader: Sendable {
             return .gap(after: position, before: first.sequence)
         }
         last.withLock { $0 = newest.sequence }
-        return .notifications(rows.map { FeedEvent(notification: $0) })
-    }
-}
-
-extension FeedEvent {
-    fileprivate init(notification row: FeedRow) {
-        self.init(sequence: row.sequence, name: "notification", data: String(decoding: row.payload, as: UTF8.self))
+        let events = rows.map { row in
+            FeedEvent(sequence: row.sequence, name: "notification", data: String(decoding: row.payload, as: UTF8.self))
+        }
+        return .notifications(events)
     }
 }
 

@@ -80,11 +80,8 @@ extension AgentProcess {
                 let plans = options.polls.flatMap { $0.kind.needsStars ? $0.planIDs : [] }
                 _ = try await store.stars.seedIfEmpty(plans, of: did, server: server, now: now)
             }
-            let renderer = NotificationRenderer(polls: options.polls, options: options.delivery)
             let sinks = Set(options.delivery.sinks.map(\.name) + hostSinks)
             for account in try await store.deliveries.accounts() {
-                // Before `retainSinks`, which can deliver the rows of a notification.
-                _ = try await store.deliveries.releaseUnlisted(of: account, now: now) { renderer.renewed($0) }
                 _ = try await store.deliveries.retainSinks(sinks, of: account, now: now)
             }
             // Deletes notifications that can no longer be read.

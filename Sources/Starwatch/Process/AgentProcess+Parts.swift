@@ -118,28 +118,19 @@ extension AgentProcess {
     ) -> [SinkSlot] {
         let metrics = environment.metrics
         let deliveries = DeliverySlots(files: OpenFiles.limit)
-        func slot(
-            _ sink: any NotificationSink,
-            _ policy: SinkPolicy = SinkPolicy(),
-            times: SinkTimes? = nil,
-            takesAddress: (@Sendable (SinkAddress) -> Bool)? = nil
-        ) -> SinkSlot {
+        func slot(_ sink: any NotificationSink, _ settings: SinkOptions?) -> SinkSlot {
             SinkSlot(
-                sink: sink,
+                sink,
+                settings,
                 label: metrics.sinkNames[sink.name]!,
                 target: metrics.circuitNames[sink.name]!,
-                policy: policy,
-                times: times,
-                takesAddress: takesAddress,
-                deliveries: takesAddress == nil ? nil : deliveries
+                deliveries: deliveries
             )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
-            var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
-            policy.takesCanaries = settings["canary"] == true
             var sink = sink
             if options.fleetOfMany != nil { sink.pseudonym = pseudonym.hash }
-            let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
+            let slot = slot(sink, settings)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind.type == settings.kind.type, former?.kind.place == settings.kind.place,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })
@@ -148,7 +139,7 @@ extension AgentProcess {
             }
             return slot
         }
-        return configured + dependencies.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
+        return configured + dependencies.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time), nil) }
     }
 
     /// The server and the sinks that a reload leaves as they are.

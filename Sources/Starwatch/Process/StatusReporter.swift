@@ -112,9 +112,10 @@ struct StatusReporter: Sendable {
             facts.disk = HealthFacts.Disk(free: free, used: files.database + files.wal)
         }
         facts.sinks = sinks.map { slot in
-            var sink = slot.health
-            (sink.downSince, sink.lastSuccess) = (past(sink.downSince, now), past(slot.lastSuccess, now))
-            sink.circuit = slot.circuitState
+            let circuit = slot.circuit
+            var sink = HealthFacts.Sink(name: slot.name, condition: circuit.condition)
+            (sink.downSince, sink.lastSuccess) = (past(circuit.downSince, now), past(slot.lastSuccess, now))
+            (sink.circuit, sink.failure) = (circuit.state, circuit.lastReason)
             return sink
         }
         return facts
@@ -220,7 +221,7 @@ struct StatusReporter: Sendable {
         var waiting: [String: AgentStatus.Waiting] = [:]
         for sink in sinks {
             guard let backlog = snapshot.backlogs[sink.name] else { continue }
-            let next = max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt)
+            let next = max(backlog.nextAttempt, sink.circuit.pause(at: now)?.until ?? backlog.nextAttempt)
             var wait = AgentStatus.Waiting(
                 notifications: backlog.notifications,
                 since: clock.local(backlog.oldestDue).iso8601,

@@ -171,14 +171,10 @@ struct StoryBuilder: Sendable {
         return facts
     }
 
-    private func sinks(_ notification: NotificationStory) -> [ChangeWaitFacts.Sink] {
+    private func sinks(_ notification: NotificationStory) -> [SinkStatus] {
         notification.deliveries.filter { $0.state == .pending }.map { delivery in
-            var sink = ChangeWaitFacts.Sink(name: delivery.sink, nextAttemptAt: delivery.nextAttemptAt)
-            sink.leasedUntil = notification.leases[delivery.sink]
-            sink.attempts = delivery.attempts
-            sink.rejections = delivery.rejections
+            var sink = delivery
             sink.pause = pauses[delivery.sink]
-            sink.isHeld = delivery.isHeld
             return sink
         }
     }

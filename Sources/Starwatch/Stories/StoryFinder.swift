@@ -95,14 +95,14 @@ struct StoryFinder: Sendable {
     func stories() async -> StoryBuilder {
         let (now, local) = (environment.clock.now, environment.time.now)
         var pauses: [String: ChangeWait] = [:]
-        for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
+        for sink in sinks { pauses[sink.name] = sink.circuit.pause(at: now) }
         var hasSinks = sinks.contains { !$0.isDisabled }
         // Of one of many accounts, the host of its address counts.
         if let served = account.identity.served,
             let receivers = try? await SinkReceiver.all(sinks, of: served, in: store)
         {
             hasSinks = receivers.contains { !$0.isDisabled }
-            for receiver in receivers { pauses[receiver.name] = receiver.pause(at: now) }
+            for receiver in receivers { pauses[receiver.name] = receiver.circuit.pause(at: now) }
         }
         // The gate's times are the local clock's.
         let held = await account.gate.hold(now: local)?.until.map { $0 + (now - local) }

@@ -138,7 +138,7 @@ private struct RenderedBody: Encodable {
     /// Those of the webhooks, in the order of the file.
     static func all(_ options: AgentOptions) -> [RenderedBody] {
         options.delivery.sinks.compactMap { sink in
-            ExampleBody.text(of: sink, in: options).map { RenderedBody(sink: sink.name, body: $0) }
+            sink.exampleBody(in: options).map { RenderedBody(sink: sink.name, body: $0) }
         }
     }
 

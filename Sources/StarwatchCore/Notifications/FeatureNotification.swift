@@ -2,9 +2,6 @@
 public enum FeatureNotification: String, Sendable, CaseIterable {
     case starredProjects = "starred_projects"
 
-    var title: MessageKey { .featureTitle }
-    var body: MessageKey { .featureBody }
-
     /// The destination of a tap.
     public var deepLink: DeepLink { .feature }
 }
@@ -20,8 +17,8 @@ extension NotificationMessage {
         self.runID = runID
         poll = feature.rawValue
         collapseKey = "feature-" + feature.rawValue.replacing("_", with: "-")
-        title = messages.text(feature.title)
-        body = messages.text(feature.body)
+        title = messages.text(.featureTitle)
+        body = messages.text(.featureBody)
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = feature.deepLink.url

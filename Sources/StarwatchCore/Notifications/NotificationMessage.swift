@@ -282,50 +282,18 @@ extension NotificationMessage {
     }
 }
 
-/// Notifications that the hours of a sink hold.
-package enum HeldMessage {
+extension SinkHours {
     /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
     /// snooze. What takes a notice back is no news, so it goes at once.
-    package static func canBe(_ message: NotificationMessage) -> Bool {
+    package static func hold(_ message: NotificationMessage) -> Bool {
         message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
     }
 
-    /// Whether one can be joined with others. A part of a group names the others, so it stays itself.
-    package static func canBeJoined(_ message: NotificationMessage) -> Bool {
-        canBe(message) && !message.changes.isEmpty && message.place == nil
+    /// Whether one that they held can be joined with others. A part of a group names the others, so it stays itself.
+    package static func join(_ message: NotificationMessage) -> Bool {
+        hold(message) && !message.changes.isEmpty && message.place == nil
     }
 
     /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
     private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
-
-    /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
-    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
-    /// its place in a group.
-    ///
-    /// - Parameters:
-    ///   - messages: The oldest first.
-    ///   - taken: The keys of those that come to the same sinks at the same moment. With one of them it would replace that one
-    ///     on a phone, unseen.
-    package static func joining(
-        _ messages: [NotificationMessage],
-        id: String,
-        createdAt: Timestamp,
-        besides taken: Set<String> = []
-    ) -> NotificationMessage? {
-        guard var joined = messages.last else { return nil }
-        joined.id = id
-        joined.createdAt = createdAt.iso8601
-        if messages.count > 1 { (joined.part, joined.parts, joined.total) = (nil, nil, nil) }
-        joined.changes = messages.flatMap(\.changes)
-        if messages.contains(where: { $0.poll != messages[0].poll }) {
-            NotificationPolls.name(in: &joined, joining: messages)
-        }
-        let key = joined.collapseKey
-        var number = 1
-        while taken.contains(joined.collapseKey) {
-            number += 1
-            joined.collapseKey = "\(key)_\(number)"
-        }
-        return joined
-    }
 }

@@ -31,14 +31,38 @@ package struct NotificationPolls {
 
 /// Composition of notifications of several polls.
 extension NotificationPolls {
-    /// Names the poll of each change of a joined notification, and gives it a key of its own.
+    /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
+    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
+    /// its place in a group.
     ///
-    /// - Parameter parts: The notifications that it joins: of one poll each, with the same changes in the same order.
-    static func name(in message: inout NotificationMessage, joining parts: [NotificationMessage]) {
-        let polls = parts.flatMap { part in part.changes.map { _ in part.poll } }
-        for (index, poll) in zip(message.changes.indices, polls) { message.changes[index].poll = poll }
-        message.polls = named(by: message.changes)
-        message.collapseKey = keyOfSeveral
+    /// - Parameters:
+    ///   - messages: The oldest first, of one poll each.
+    ///   - taken: The keys of those that come to the same sinks at the same moment. With one of them it would replace that one
+    ///     on a phone, unseen.
+    package static func joining(
+        _ messages: [NotificationMessage],
+        id: String,
+        createdAt: Timestamp,
+        besides taken: Set<String> = []
+    ) -> NotificationMessage? {
+        guard var joined = messages.last else { return nil }
+        joined.id = id
+        joined.createdAt = createdAt.iso8601
+        if messages.count > 1 { (joined.part, joined.parts, joined.total) = (nil, nil, nil) }
+        joined.changes = messages.flatMap(\.changes)
+        if messages.contains(where: { $0.poll != messages[0].poll }) {
+            let polls = messages.flatMap { message in message.changes.map { _ in message.poll } }
+            for (index, poll) in zip(joined.changes.indices, polls) { joined.changes[index].poll = poll }
+            joined.polls = named(by: joined.changes)
+            joined.collapseKey = keyOfSeveral
+        }
+        let key = joined.collapseKey
+        var number = 1
+        while taken.contains(joined.collapseKey) {
+            number += 1
+            joined.collapseKey = "\(key)_\(number)"
+        }
+        return joined
     }
 
     /// Sorts changes of several polls by the kinds of these, each kind in its order.

@@ -13,6 +13,9 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
     package let body: String
     /// The JSON of ``NotificationMessage`` or ``DigestMessage``.
     package let payload: [UInt8]
+    /// The time since which the sink of this attempt has been due, later than ``NotificationMessage/createdAt`` if it held it.
+    /// `nil` for a test, and where no sink is meant.
+    package var dueSince: Timestamp?
 
     package init(
         id: String,
@@ -29,18 +32,12 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         self.payload = payload
     }
 
-    /// Whether the hours of a sink hold it, by ``HeldMessage``.
-    package var canBeHeld: Bool { NotificationMessage(json: payload).map(HeldMessage.canBe) ?? false }
+    /// Whether the hours of a sink hold it, by ``SinkHours/hold(_:)``.
+    package var canBeHeld: Bool { NotificationMessage(json: payload).map(SinkHours.hold) ?? false }
 
     package init(_ message: NotificationMessage) {
-        self.init(
-            id: message.id,
-            runID: message.runID,
-            poll: message.poll,
-            group: message.group,
-            count: max(1, message.count),
-            text: (message.title, message.body),
-            payload: message.json()
-        )
+        (id, runID, poll, group) = (message.id, message.runID, message.poll, message.group)
+        count = max(1, message.count)
+        (title, body, payload) = (message.title, message.body, message.json())
     }
 }

@@ -1,24 +1,5 @@
 /// The facts that decide what a change waits for.
 package struct ChangeWaitFacts: Sendable {
-    /// A sink that has not finished the notification.
-    package struct Sink: Sendable, Hashable {
-        package var name: String
-        package var nextAttemptAt: Timestamp
-        /// End of the lease of a running attempt.
-        package var leasedUntil: Timestamp?
-        package var attempts = 0
-        package var rejections = 0
-        /// The wait of the sink itself; `nil` if it is tried.
-        package var pause: ChangeWait?
-        /// Whether only the sink's hours put off the next attempt.
-        package var isHeld = false
-
-        package init(name: String, nextAttemptAt: Timestamp) {
-            self.name = name
-            self.nextAttemptAt = nextAttemptAt
-        }
-    }
-
     /// The stream's open batch of acknowledgements.
     package struct Batch: Sendable, Hashable {
         /// Whether the change is in it.
@@ -41,7 +22,8 @@ package struct ChangeWaitFacts: Sendable {
     package var grouping: (oldestWaiting: Timestamp?, lastNotified: Timestamp?, wait: Duration, interval: Duration) = (
         nil, nil, .zero, .zero
     )
-    package var sinks: [Sink] = []
+    /// The sinks that have not finished the notification.
+    package var sinks: [SinkStatus] = []
     /// Whether the notification repeats another one after a snooze.
     package var isRepetition = false
     /// Whether the change will be acknowledged. Bootstrapped rows never are.
@@ -97,15 +79,15 @@ package struct ChangeWaitFacts: Sendable {
     package func deliveries(at now: Timestamp) -> [ChangeWait] {
         guard !sinks.isEmpty else { return [ChangeWait(.dispatch)] }
         return sinks.map { sink in
-            if let lease = sink.leasedUntil, lease > now { return ChangeWait(.attempt, until: lease, sink: sink.name) }
+            if let lease = sink.leasedUntil, lease > now { return ChangeWait(.attempt, until: lease, sink: sink.sink) }
             let until = max(sink.nextAttemptAt, sink.pause?.until ?? sink.nextAttemptAt)
-            guard until > now else { return ChangeWait(.dispatch, sink: sink.name) }
+            guard until > now else { return ChangeWait(.dispatch, sink: sink.sink) }
             if sink.isHeld, sink.nextAttemptAt == until {
-                return ChangeWait(.sinkHours, until: until, sink: sink.name)
+                return ChangeWait(.sinkHours, until: until, sink: sink.sink)
             }
             let isSnoozed = sink.attempts == 0 && isRepetition
             let reason = isSnoozed ? ChangeWait.Reason.snooze : sink.rejections > 0 ? .rejected : .sinkBackoff
-            return ChangeWait(sink.pause?.reason ?? reason, until: until, sink: sink.name)
+            return ChangeWait(sink.pause?.reason ?? reason, until: until, sink: sink.sink)
         }
     }
 
@@ -121,6 +103,29 @@ package struct ChangeWaitFacts: Sendable {
         if isPastWatermark { return [] }
         if let blockingRow { return [ChangeWait(.watermarkRow, row: blockingRow)] }
         return [ChangeWait(isBeyondCursor ? .watermarkCursor : .acknowledgement)]
+    }
+}
+
+/// The state of a notification at one sink.
+package struct SinkStatus: Sendable, Hashable {
+    package let sink: String
+    package let state: DeliveryState
+    /// The time of the next attempt while the state is pending.
+    package var nextAttemptAt: Timestamp
+    package let updatedAt: Timestamp
+    package var attempts = 0
+    package var rejections = 0
+    /// The reason for the last failed attempt; `nil` if the last attempt succeeded.
+    package var reason: FailureReason?
+    /// Whether only the sink's hours put off the next attempt.
+    package var isHeld = false
+    /// End of the lease of a running attempt.
+    package var leasedUntil: Timestamp?
+    /// The wait of the sink itself, for any notification; `nil` if it is tried.
+    package var pause: ChangeWait?
+
+    package init(_ sink: String, _ state: DeliveryState, nextAttemptAt: Timestamp, updatedAt: Timestamp) {
+        (self.sink, self.state, self.nextAttemptAt, self.updatedAt) = (sink, state, nextAttemptAt, updatedAt)
     }
 }
 

@@ -3,22 +3,19 @@ package import StarwatchCore
 
 /// The addresses that accounts bring.
 extension AccountRows {
-    /// The stored addresses of an account by their sinks, in a stable order.
-    func sinks(of account: DID) throws -> [StoredSinkAddress] {
+    /// The stored addresses of an account by their sinks, in a stable order; the address is `nil` if it does not open.
+    func sinks(of account: DID) throws -> [(sink: String, isGone: Bool, address: SinkAddress?)] {
         let key = db.key(account)
         return try db.all(
             "SELECT sink, address, gone_at FROM account_sinks WHERE account = ? ORDER BY sink",
             [key]
         ) { row in
             let (sink, stored): (String, Data) = (try row["sink"], try row["address"])
-            return StoredSinkAddress(
-                sink: sink,
-                state: try row["gone_at"] as Timestamp? == nil ? .set : .gone,
-                address: try ifReadable {
-                    let bytes = try db.opened(stored, .sinkAddress, row: "\(key)/\(sink)")
-                    return try JSONDecoder().decode(SinkAddress.self, from: Data(bytes))
-                }
-            )
+            let address = try ifReadable {
+                let bytes = try db.opened(stored, .sinkAddress, row: "\(key)/\(sink)")
+                return try JSONDecoder().decode(SinkAddress.self, from: Data(bytes))
+            }
+            return (sink, try row["gone_at"] as Timestamp? != nil, address)
         }
     }
 
@@ -81,7 +78,7 @@ extension AccountRows {
                 hasChanged = true
                 continue
             }
-            guard former?.address != address || former?.state == .gone else { continue }
+            guard former?.address != address || former?.isGone == true else { continue }
             let bytes = Array(try JSONEncoder().encode(address))
             try db.run(
                 """
@@ -97,8 +94,10 @@ extension AccountRows {
 }
 
 extension StoreAccounts {
-    /// The addresses that an account has brought.
-    package func sinks(of account: DID) async throws(StoreError) -> [StoredSinkAddress] {
+    /// The addresses that an account has brought, by their sinks; `nil` for one that does not open.
+    package func sinks(
+        of account: DID
+    ) async throws(StoreError) -> [(sink: String, isGone: Bool, address: SinkAddress?)] {
         try await store.direct(.read) { db in try db.accounts.sinks(of: account) }
     }
 

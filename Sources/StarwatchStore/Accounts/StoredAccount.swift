@@ -56,14 +56,6 @@ package enum SinkAddressState: String, Sendable, Hashable {
     case gone
 }
 
-/// A stored address.
-package struct StoredSinkAddress: Sendable, Hashable {
-    package let sink: String
-    package let state: SinkAddressState
-    /// `nil` if it does not open.
-    package let address: SinkAddress?
-}
-
 /// The data to store of an account.
 package struct AccountDraft: Sendable, Hashable {
     package var did: DID

@@ -3,42 +3,6 @@ package import StarwatchCore
 import Synchronization
 
 extension StoreDeliveries {
-    /// Releases the changes that the account's open notifications of an earlier version counted but did not list. They become pending,
-    /// for a notification that lists them. The notification keeps its id and the changes that it lists.
-    ///
-    /// - Returns: The number of released rows.
-    package func releaseUnlisted(
-        of account: DID,
-        now: Timestamp,
-        make: NotificationRenewal
-    ) async throws(StoreError) -> Int {
-        try await store.write(.edit, of: account) { db in
-            let open: [(id: Int64, stream: Int64)] = try db.all(
-                """
-                SELECT n.id, n.stream_id FROM streams s JOIN notifications n ON n.stream_id = s.id
-                WHERE s.account = ? AND n.state = 'open' AND n.row_count > ? ORDER BY n.id
-                """,
-                [db.key(account), NotificationMessage.listedChanges]
-            ) { (try $0["id"], try $0["stream_id"]) }
-            var released = 0
-            for (id, stream) in open {
-                guard let listed = try db.notifications.listed(in: id) else { continue }
-                released += try db.formerStates.change(
-                    rows: """
-                        state = 'claimed' AND stream_id = ?3 AND notification_id = ?4
-                            AND jwt_id NOT IN (SELECT value FROM json_each(?5))
-                        """,
-                    [stream, id, listed],
-                    as: .released,
-                    to: "state = 'pending', notification_id = NULL",
-                    now
-                ).count
-                try db.notifications.renew(id, of: stream, now, make)
-            }
-            return released
-        }
-    }
-
     /// Whether an operator has changed or closed stored notifications since this one was read.
     package func isOutdated(_ notification: OpenNotification) -> Bool {
         store.memory.renewals.load(ordering: .relaxed) != notification.renewals
@@ -69,7 +33,7 @@ extension NotificationRows {
         """
 
     /// Makes a notification, its repetitions and those that bring it to sinks anew without their discarded rows, under the
-    /// same ids. Does nothing if they list exactly the rest.
+    /// same ids.
     func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
         try renew(Self.withRepetitions, of: notification, in: stream, now, make)
         try renewCarriers(of: notification, of: stream, now, make)
@@ -98,9 +62,7 @@ extension NotificationRows {
         for case let (id, key, message)? in found {
             let remainder = try remainder(of: message, notification, of: stream, poll: key.poll)
             if remainder.discarded.count == message.changes.count { try empty(id) }
-            guard message.count != message.changes.count || !remainder.discarded.isEmpty,
-                let (renewed, shortlink) = make(remainder)
-            else { continue }
+            guard !remainder.discarded.isEmpty, let (renewed, shortlink) = make(remainder) else { continue }
             try replace(id, by: renewed, stream)
             try db.formerStates.renewed(id, now)
             guard let shortlink else { continue }
@@ -146,17 +108,6 @@ extension NotificationRows {
             "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
             [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]
         )
-    }
-
-    /// The JWT IDs that a notification of an earlier version lists, as JSON; `nil` if it has no more rows than it can
-    /// list.
-    func listed(in notification: Int64) throws -> String? {
-        let row = try db.row(
-            "\(Self.allOutgoing) WHERE n.id = ? AND n.row_count > ?",
-            [notification, NotificationMessage.listedChanges]
-        )
-        guard let row, let message = message(row) else { return nil }
-        return jsonArray(message.changes.map(\.jwtID))
     }
 
     /// The message in a row of ``allOutgoing``; `nil` if it cannot be read.

@@ -8,13 +8,14 @@ package struct DeliveryTicket: Sendable, Hashable {
     package let notification: String
     package let stream: StreamKey
     package let sink: String
-    let lease: Int
-    /// The number of earlier attempts at this sink, whatever their result.
-    package let earlierAttempts: Int
-    /// The number of rejections by this sink.
-    package let rejections: Int
     /// The time since which the sink has been due.
     package let dueSince: Timestamp
+    /// The number of the lease: the first one claims the rows.
+    var lease = 1
+    /// The number of earlier attempts at this sink, whatever their result.
+    package private(set) var earlierAttempts = 0
+    /// The number of rejections by this sink.
+    package private(set) var rejections = 0
 }
 
 /// A notification that is due at one or more sinks.

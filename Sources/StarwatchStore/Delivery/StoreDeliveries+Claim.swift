@@ -80,15 +80,7 @@ extension StoreDeliveries {
                     stream: stream,
                     renewals: store.memory.renewals.load(ordering: .relaxed),
                     tickets: open.map {
-                        DeliveryTicket(
-                            notification: outgoing.id,
-                            stream: stream,
-                            sink: $0,
-                            lease: 1,
-                            earlierAttempts: 0,
-                            rejections: 0,
-                            dueSince: now
-                        )
+                        DeliveryTicket(notification: outgoing.id, stream: stream, sink: $0, dueSince: now)
                     }
                 )
             }
@@ -140,10 +132,10 @@ extension StoreDeliveries {
                         notification: outgoing.id,
                         stream: stream,
                         sink: try sink["sink"],
+                        dueSince: try sink["due_since"],
                         lease: try sink["lease"],
                         earlierAttempts: try sink["attempts"],
-                        rejections: try sink["rejections"],
-                        dueSince: try sink["due_since"]
+                        rejections: try sink["rejections"]
                     )
                 }
                 return OpenNotification(

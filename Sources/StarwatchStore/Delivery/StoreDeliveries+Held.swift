@@ -13,30 +13,33 @@ extension StoreDeliveries {
     ///
     /// - Parameter openings: The moments when each sink opens, the present one if it is open: `first` for a notification that no
     ///   pass has taken up, `again` for a retry or a notice.
+    /// - Returns: Whether a sink holds any, or did until its next attempt; and whether ``joinHeld(of:now:newID:make:)`` has work:
+    ///   several come to a sink now, and some of them were never handed to it.
     package func planHeld(
         of account: DID,
         openings: [String: (first: Timestamp, again: Timestamp)],
         now: Timestamp
-    ) async throws(StoreError) -> HeldState {
+    ) async throws(StoreError) -> (isAny: Bool, isToJoin: Bool) {
         try await store.perform { store throws(StoreError) in
             let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let planned = held.map { hold in
-                (hold, moment: openings[hold.sink].flatMap { hold.moment(of: $0, at: now) })
+            let planned = held.map { held in
+                (held, moment: openings[held.sink].flatMap { held.moment(of: $0, at: now) })
             }
             if planned.contains(where: { $0.moment != nil }) {
                 try store.write(.edit, of: account) { db in
-                    for case (let hold, let moment?) in planned {
-                        try db.deliveries.move(hold, of: account, to: moment)
-                    }
+                    for case (let held, let moment?) in planned { try db.deliveries.move(held, to: moment) }
                 }
             }
-            return HeldState(held, due: planned.filter { ($0.moment ?? $0.0.until) <= now }.map { $0.0 })
+            let due = planned.filter { ($0.moment ?? $0.0.until) <= now }.map(\.0)
+            let isToJoin = Dictionary(grouping: due, by: \.sink).values.contains { held in
+                held.count > 1 && held.contains { !$0.hasBegun }
+            }
+            return (!held.isEmpty, isToJoin)
         }
     }
 
-    /// Joins the account's notifications that a sink held until now, if ``planHeld(of:openings:now:)`` found such. Several that
-    /// are too many for one become as few as possible, and a single one stays as it is, unless it would replace another of the
-    /// same moment.
+    /// Joins the account's notifications that a sink held until now. Several that are too many for one become as few as
+    /// possible, and a single one stays as it is, unless it would replace another of the same moment.
     ///
     /// Only those that were never handed to the sink are joined: the sink can know the others by their ids.
     ///
@@ -52,35 +55,20 @@ extension StoreDeliveries {
     ) async throws(StoreError) -> [OutgoingNotification] {
         try await store.write(.claim, of: account) { db in
             guard !db.context.accounts.look(at: account, \.isLeaving) else { return [] }
-            return try db.deliveries.join(try db.deliveries.released(of: account, now), at: now, newID, make)
+            return try db.deliveries.join(try db.deliveries.held(of: account, until: now), at: now, newID, make)
         }
     }
 }
 
-/// The notifications of an account that sinks hold.
-package enum HeldState: Sendable {
-    case nothing
-    /// There are some, but none to join now.
-    case waiting
-    /// Several come to a sink now, and some of them were never handed to it.
-    case joinable
-
-    fileprivate init(_ held: [Hold], due: [Hold]) {
-        let isJoinable = Dictionary(grouping: due, by: \.sink).values.contains { holds in
-            holds.contains { !$0.hasBegun } && holds.reduce(0) { $0 + $1.count } > 1
-        }
-        self = isJoinable ? .joinable : held.isEmpty ? .nothing : .waiting
-    }
-}
-
-/// Notifications that the hours of a sink hold until one moment.
-private struct Hold {
+/// A notification that the hours of a sink hold, or did until its next attempt.
+private struct HeldDelivery {
+    let notification: Int64
+    let stream: Int64
     let sink: String
     /// The end of the hold, which can be over.
     let until: Timestamp
-    /// Whether a pass has taken it up, as with a retry or a notice.
+    /// Whether a pass has taken it up, as with a retry or a notice. The sink can then know it, so it is not joined.
     let hasBegun: Bool
-    let count: Int
 
     /// The moment to which it moves when its sink opens; `nil` if it stays.
     func moment(of opening: (first: Timestamp, again: Timestamp), at now: Timestamp) -> Timestamp? {
@@ -93,46 +81,45 @@ private struct Hold {
     }
 }
 
-/// A notification that a sink held until now. If a pass has taken it up, the sink can know it, so it is not joined.
-private typealias HeldDelivery = (notification: Int64, stream: Int64, sink: String, hasBegun: Bool)
-
 extension DeliveryRows {
     /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. Those
     /// with a carrier are not among them: the carrier's delivery has the times.
     static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
-    /// The holds of the sinks on an account's notifications, present and past ones, each with its end.
-    fileprivate func held(of account: DID) throws -> [Hold] {
+    /// The account's held deliveries, the oldest notification first.
+    ///
+    /// - Parameter end: Only those whose hold ends by then; `nil` for all.
+    fileprivate func held(of account: DID, until end: Timestamp? = nil) throws -> [HeldDelivery] {
         try db.all(
             """
-            SELECT d.sink, d.next_attempt_at, d.lease > 0 AS has_begun, count(*) AS count FROM streams s
+            SELECT n.id, n.stream_id, d.sink, d.next_attempt_at, d.lease > 0 AS has_begun FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld) GROUP BY 1, 2, 3
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at <= ?
+                AND \(Self.isHeld)
+            ORDER BY n.id
             """,
-            [db.key(account)]
+            [db.key(account), end?.milliseconds ?? .max]
         ) {
-            Hold(
+            HeldDelivery(
+                notification: try $0["id"],
+                stream: try $0["stream_id"],
                 sink: try $0["sink"],
                 until: try $0["next_attempt_at"],
-                hasBegun: try $0["has_begun"],
-                count: try $0["count"]
+                hasBegun: try $0["has_begun"]
             )
         }
     }
 
     /// Moves what a sink holds to another moment. Links into it live from then on.
-    fileprivate func move(_ hold: Hold, of account: DID, to opening: Timestamp) throws {
-        let moved: [Int64] = try db.values(
+    fileprivate func move(_ held: HeldDelivery, to opening: Timestamp) throws {
+        try db.run(
             """
-            UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at = ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
-                AND notification_id IN (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE s.account = ?4 AND n.state = 'open')
-            RETURNING notification_id
+            UPDATE deliveries SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
+            WHERE notification_id = ?2 AND sink = ?3
             """,
-            [opening.milliseconds, hold.sink, hold.until.milliseconds, db.key(account), hold.hasBegun]
+            [opening.milliseconds, held.notification, held.sink]
         )
-        try extendLinks(of: moved, from: opening)
+        try extendLinks(of: [held.notification], from: opening)
     }
 
     /// Lets the links of notifications live from the moment at which a sink can have them.
@@ -266,20 +253,6 @@ extension DeliveryRows {
         ) { (row: try $0["id"], notification: try $0["notification_id"]) }
     }
 
-    /// The deliveries that sinks held until now, the oldest notification first.
-    fileprivate func released(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
-        try db.all(
-            """
-            SELECT n.id, n.stream_id, d.sink, d.lease > 0 AS has_begun FROM streams s
-            CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at <= ?
-                AND \(Self.isHeld)
-            ORDER BY n.id
-            """,
-            [db.key(account), now.milliseconds]
-        ) { (try $0["id"], try $0["stream_id"], try $0["sink"], try $0["has_begun"]) }
-    }
-
     fileprivate func join(
         _ held: [HeldDelivery],
         at now: Timestamp,
@@ -302,7 +275,7 @@ extension DeliveryRows {
         return try groups.compactMap { group, sinks in
             let parts = group.compactMap { messages[$0] }
             let taken = sinks.reduce(into: Set<String>()) { $0.formUnion(keys[$1] ?? []) }
-            let joined = HeldMessage.joining(parts, id: newID(), createdAt: now, besides: taken)
+            let joined = NotificationPolls.joining(parts, id: newID(), createdAt: now, besides: taken)
             guard let joined else { return nil }
             for sink in sinks { keys[sink, default: []].insert(joined.collapseKey) }
             return try carry(group, joined, in: group.compactMap { streams[$0] }, to: sinks.sorted(), at: now, make)
@@ -315,7 +288,7 @@ extension DeliveryRows {
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [[Int64]], keys: Set<String>) {
         func canBeJoined(_ held: HeldDelivery) -> Bool {
-            messages[held.notification].map(HeldMessage.canBeJoined) ?? false
+            messages[held.notification].map(SinkHours.join) ?? false
         }
         let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
         var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })

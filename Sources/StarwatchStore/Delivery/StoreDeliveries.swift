@@ -262,22 +262,22 @@ struct DeliveryRows {
             SELECT d.sink, d.state, coalesce(c.attempts, d.attempts) AS attempts,
                 coalesce(c.rejections, d.rejections) AS rejections,
                 coalesce(c.next_attempt_at, d.next_attempt_at) AS next_attempt_at, d.updated_at,
-                coalesce(c.reason, d.reason) AS reason, coalesce(c.is_held, d.is_held) AS is_held
+                coalesce(c.reason, d.reason) AS reason, coalesce(c.is_held, d.is_held) AS is_held, d.leased_until
             FROM \(Self.withCarriers)
             WHERE d.notification_id = ? ORDER BY d.sink
             """,
             [notification]
         ) { row in
-            SinkStatus(
-                sink: try row["sink"],
-                state: try row["state"],
-                attempts: try row["attempts"],
-                rejections: try row["rejections"],
+            var status = SinkStatus(
+                try row["sink"],
+                try row["state"],
                 nextAttemptAt: try row["next_attempt_at"],
-                updatedAt: try row["updated_at"],
-                reason: (try row["reason"] as String?).flatMap { FailureReason($0) },
-                isHeld: try row["is_held"]
+                updatedAt: try row["updated_at"]
             )
+            (status.attempts, status.rejections) = (try row["attempts"], try row["rejections"])
+            status.reason = (try row["reason"] as String?).flatMap { FailureReason($0) }
+            (status.isHeld, status.leasedUntil) = (try row["is_held"], try row["leased_until"])
+            return status
         }
     }
 }

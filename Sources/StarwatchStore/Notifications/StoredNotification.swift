@@ -59,18 +59,3 @@ extension StoredNotification {
             + String(sum, width: 16, radix: 16)
     }
 }
-
-/// The state of one notification at one sink.
-package struct SinkStatus: Sendable, Hashable {
-    package let sink: String
-    package let state: DeliveryState
-    package let attempts: Int
-    package let rejections: Int
-    /// The time of the next attempt while the state is pending.
-    package let nextAttemptAt: Timestamp
-    package let updatedAt: Timestamp
-    /// The reason for the last failed attempt; `nil` if the last attempt succeeded.
-    package let reason: FailureReason?
-    /// Whether only the sink's hours put off the next attempt.
-    package let isHeld: Bool
-}

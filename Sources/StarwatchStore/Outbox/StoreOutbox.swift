@@ -244,16 +244,12 @@ extension OutboxRows {
         _ now: Timestamp,
         _ make: NotificationRenewal
     ) throws -> Int {
-        let listed = try db.notifications.listed(in: notification)
         let carriers = try db.deliveries.failedCarriers(of: [notification])
         for id in carriers + [notification] { try db.formerStates.keep(notification: id, as: .retried, now) }
         if isDead {
             try db.formerStates.keep(
-                rows: """
-                    state = 'dead' AND stream_id = ?3 AND notification_id = ?4
-                        AND (?5 IS NULL OR jwt_id IN (SELECT value FROM json_each(?5)))
-                    """,
-                [stream, notification, listed],
+                rows: "state = 'dead' AND stream_id = ?3 AND notification_id = ?4",
+                [stream, notification],
                 as: .retried,
                 now
             )
@@ -265,14 +261,12 @@ extension OutboxRows {
             // None of its sinks may be left. It has no rows, so its stream does not matter.
             _ = try db.deliveries.settle(id, stream, now)
         }
-        // Rows that a notification of an earlier version does not list become pending instead.
         let rows = try db.changed(
             """
             UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0, reason = NULL
             WHERE state = 'dead' AND stream_id = ?1 AND notification_id = ?2
-                AND (?3 IS NULL OR jwt_id IN (SELECT value FROM json_each(?3)))
             """,
-            [stream, notification, listed]
+            [stream, notification]
         )
         if isDead, rows == 0 {
             try db.notifications.cancel(notification, now)

@@ -43,8 +43,6 @@ package struct NotificationStory: Sendable {
     package let deliveries: [SinkStatus]
     /// The states that the notification and its sinks have left, the first one first.
     package let history: [FormerState]
-    /// End of the lease of each running attempt, by sink.
-    package let leases: [String: Timestamp]
 }
 
 /// An outbox row in a story of several.

@@ -174,10 +174,6 @@ extension OutboxRows {
         )
         guard let found else { return nil }
         let id: Int64 = try found["id"]
-        let leases: [(String, Timestamp)] = try db.all(
-            "SELECT sink, leased_until FROM deliveries WHERE notification_id = ? AND leased_until IS NOT NULL",
-            [id]
-        ) { (try $0["sink"], try $0["leased_until"]) }
         return NotificationStory(
             id: try found["token"],
             stream: try db.streams.stream(found),
@@ -190,8 +186,7 @@ extension OutboxRows {
             rows: try rows(ofNotification: id),
             attempts: try db.deliveries.attempts(of: id),
             deliveries: try db.deliveries.list(of: id),
-            history: try db.formerStates.list(ofNotification: id),
-            leases: Dictionary(uniqueKeysWithValues: leases)
+            history: try db.formerStates.list(ofNotification: id)
         )
     }
 

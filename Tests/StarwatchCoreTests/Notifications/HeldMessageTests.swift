@@ -32,8 +32,8 @@ import Testing
 
     @Test func changesAndNoticesAreHeldAndOnlyWholeGroupsOfChangesJoined() {
         let part = changes(part: NotificationPart(number: 2, of: 3, total: 201))
-        #expect(HeldMessage.canBe(changes()) && HeldMessage.canBeJoined(changes()))
-        #expect(HeldMessage.canBe(part) && !HeldMessage.canBeJoined(part))
+        #expect(SinkHours.hold(changes()) && SinkHours.join(changes()))
+        #expect(SinkHours.hold(part) && !SinkHours.join(part))
         let feature = NotificationMessage(
             feature: .starredProjects,
             id: "ntf_1",
@@ -42,7 +42,7 @@ import Testing
             createdAt: time
         )
         for notice in [staleness(isOver: false), feature] {
-            #expect(HeldMessage.canBe(notice) && !HeldMessage.canBeJoined(notice))
+            #expect(SinkHours.hold(notice) && !SinkHours.join(notice))
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
         let read = try #require(NotificationMessage(json: digest.json()))
         let canary = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
         for message in [read, canary, changes().repeated(id: "ntf_2", of: "ntf_1"), staleness(isOver: true)] {
-            #expect(!HeldMessage.canBe(message) && !HeldMessage.canBeJoined(message), "\(message.poll)")
+            #expect(!SinkHours.hold(message) && !SinkHours.join(message), "\(message.poll)")
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
             message(Self.offers, .offersToMe, 1...1), message(poll, .starredProjects, 2...3),
             message(poll, .starredProjects, 4...4),
         ]
-        let joined = HeldMessage.joining(held, id: "ntf_9", createdAt: time + .seconds(9), besides: taken)
+        let joined = NotificationPolls.joining(held, id: "ntf_9", createdAt: time + .seconds(9), besides: taken)
         let whole = try #require(joined)
         var context = NotificationContext(
             messages: MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
@@ -151,7 +151,7 @@ import Testing
             message(poll, .starredProjects, 1, fulfillsOffer: false),
             message(gives, .givesToMe, 2, fulfillsOffer: true),
         ]
-        let whole = try #require(HeldMessage.joining(held, id: "ntf_9", createdAt: time))
+        let whole = try #require(NotificationPolls.joining(held, id: "ntf_9", createdAt: time))
         var context = NotificationContext()
         context.kinds = [poll: .starredProjects, gives: .givesToMe]
         let joined = try #require(
@@ -168,7 +168,7 @@ import Testing
             #expect(message.collapseKey == "several_polls_3")
         }
         let beside: Set = ["starred-projects", "starred-projects_2"]
-        let one = HeldMessage.joining([changes(), changes()], id: "ntf_2", createdAt: time, besides: beside)
+        let one = NotificationPolls.joining([changes(), changes()], id: "ntf_2", createdAt: time, besides: beside)
         #expect(one?.collapseKey == "starred-projects_3" && one?.polls == nil)
     }
 
@@ -176,7 +176,7 @@ import Testing
         let place = NotificationPart(number: 2, of: 3, total: 201)
         let part = changes(part: place)
         let beside: Set = ["starred-projects", part.collapseKey]
-        let other = try #require(HeldMessage.joining([part], id: "ntf_2", createdAt: time, besides: beside))
+        let other = try #require(NotificationPolls.joining([part], id: "ntf_2", createdAt: time, besides: beside))
         let rendered = other.without([], offers: [], poll: poll, kind: .starredProjects, context: NotificationContext())
         #expect(rendered?.place == place && rendered?.body == part.body && rendered?.id == "ntf_2")
         #expect(rendered?.collapseKey == "starred-projects_2_2")

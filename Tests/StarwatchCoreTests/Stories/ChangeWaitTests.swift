@@ -15,8 +15,8 @@ import Testing
         facts(state, edit).waits(at: now)
     }
 
-    private func sink(_ edit: (inout ChangeWaitFacts.Sink) -> Void) -> ChangeWaitFacts.Sink {
-        var sink = ChangeWaitFacts.Sink(name: "hook", nextAttemptAt: now + .seconds(4))
+    private func sink(_ edit: (inout SinkStatus) -> Void) -> SinkStatus {
+        var sink = SinkStatus("hook", .pending, nextAttemptAt: now + .seconds(4), updatedAt: now)
         sink.attempts = 1
         edit(&sink)
         return sink
@@ -47,7 +47,7 @@ import Testing
     @Test func aClaimedChangeNamesEverySinkAndItsReason() {
         let until = now + .seconds(4)
         let later = now + .seconds(60)
-        let cases: [(ChangeWaitFacts.Sink, ChangeWait)] = [
+        let cases: [(SinkStatus, ChangeWait)] = [
             (sink { $0.leasedUntil = later }, ChangeWait(.attempt, until: later, sink: "hook")),
             (sink { _ in }, ChangeWait(.sinkBackoff, until: until, sink: "hook")),
             (
@@ -119,7 +119,7 @@ import Testing
         let (now, next) = (Timestamp(milliseconds: 1_767_225_600_000), Timestamp(milliseconds: 1_767_225_660_000))
         for state in [OutboxState.acknowledged, .delivered] {
             var facts = ChangeWaitFacts(row: 1, state: state)
-            facts.sinks = [ChangeWaitFacts.Sink(name: "hook", nextAttemptAt: next)]
+            facts.sinks = [SinkStatus("hook", .pending, nextAttemptAt: next, updatedAt: next)]
             #expect(facts.waits(at: now).contains(ChangeWait(.sinkBackoff, until: next, sink: "hook")))
             facts.sinks = []
             #expect(!facts.waits(at: now).contains { $0.sink != nil })

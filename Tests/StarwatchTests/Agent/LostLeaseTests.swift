@@ -38,7 +38,7 @@ import Testing
             #expect(await agent.cycle().new == 1)
             fault.fail(.delivery, with: .leaseLost)
             _ = await agent.runtime.dispatcher.pass()
-            #expect(agent.process.sinks[0].lastReason == nil && !agent.store.health.failsSomePart)
+            #expect(agent.process.sinks[0].circuit.lastReason == nil && !agent.store.health.failsSomePart)
         }
     }
 }

@@ -42,10 +42,11 @@ import Testing
     )
     func aSinkKeepsItsProblemUntilItsNextAttempt(word: String, result: SinkResult) async throws {
         try await reload("\(word):file") { agent, world in
-            for _ in 1...5 { _ = agent.process.sinks[0].record(result, at: world.clock.now) }
+            for _ in 1...5 { _ = agent.process.sinks[0].change { $0.record(result, at: world.clock.now) } }
         } _: { agent, world in
-            #expect(agent.process.sinks[0].admit(at: world.clock.now).waitUntil == nil, "it is tried at once")
-            _ = agent.process.sinks[0].record(.ok, at: world.clock.now)
+            let wait = agent.process.sinks[0].change { $0.admit(at: world.clock.now).waitUntil }
+            #expect(wait == nil, "it is tried at once")
+            _ = agent.process.sinks[0].change { $0.record(.ok, at: world.clock.now) }
         }
     }
 

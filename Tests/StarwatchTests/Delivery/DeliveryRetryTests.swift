@@ -43,7 +43,7 @@ import Testing
             var circuit: [CircuitState] = []
             for _ in 0..<11 {
                 let next = try #require(await bench.dispatch().next)
-                circuit.append(bench.slot("first").circuitState)
+                circuit.append(bench.slot("first").circuit.state)
                 clock.advance(by: next - clock.now)
             }
 
@@ -57,7 +57,7 @@ import Testing
 
             sink.answer(.ok)
             #expect(await bench.dispatch().delivered == 1)
-            #expect(bench.slot("first").circuitState == .closed)
+            #expect(bench.slot("first").circuit.state == .closed)
             #expect(await bench.sample(#"starwatch_circuit_state{target="first"}"#) == "0")
             #expect(Set(sink.seen.map(\.id)).count == 1)
             #expect(Set(sink.seen.map(\.payload)).count == 1)
@@ -72,7 +72,7 @@ import Testing
                 let next = try #require(await bench.dispatch().next)
                 if bench["second"].seen.count < 5 { bench.clock.advance(by: next - bench.clock.now) }
             }
-            #expect(bench.slot("second").circuitState == .open)
+            #expect(bench.slot("second").circuit.state == .open)
 
             await bench.fetch(1)
             await bench.dispatch()
@@ -263,7 +263,7 @@ import Testing
                 let next = try #require(await bench.dispatch().next)
                 clock.advance(by: next - clock.now)
             }
-            #expect(bench.slot("first").circuitState == .open)
+            #expect(bench.slot("first").circuit.state == .open)
             sink.before { _ in try? await clock.sleep(for: .seconds(1000)) }
             async let pass = dispatcher.pass()
             await clock.sleepers(atLeast: 1)

@@ -127,18 +127,19 @@ extension HeldDeliveryTests {
     }
 
     /// A dispatcher of the agent whose sinks all have the same hours.
-    private func dispatcher(of bench: Bench, to sinks: [String], _ times: SinkTimes?) -> DispatchService {
+    private func dispatcher(
+        of bench: Bench,
+        to sinks: [String],
+        _ hours: SinkHours?,
+        zone: (@Sendable () -> any TimeZoneRules)? = nil
+    ) -> DispatchService {
         DispatchService(
             polls: bench.agent.runtime.polls,
             sinks: sinks.map { name in
                 let slot = bench.slot(name)
-                return SinkSlot(
-                    sink: bench[name],
-                    label: slot.label,
-                    target: slot.target,
-                    policy: slot.policy,
-                    times: times
-                )
+                var settings = bench.options.delivery.sinks.first { $0.name == name }
+                settings?.hours = hours
+                return SinkSlot(bench[name], settings, label: slot.label, target: slot.target, zone: zone)
             },
             options: bench.options,
             account: bench.agent.runtime.account
@@ -148,8 +149,7 @@ extension HeldDeliveryTests {
     @Test func anotherZoneOfTheMachineMovesWhatIsHeld() async throws {
         let journey = Journey(hours: -5)
         try await run(["phone"]) { bench async throws in
-            let times = SinkTimes(try #require(Self.night), zone: { journey.zone })
-            let dispatcher = dispatcher(of: bench, to: ["phone"], times)
+            let dispatcher = dispatcher(of: bench, to: ["phone"], Self.night) { journey.zone }
             for (time, count) in [("2026-01-02T04:00:00Z", 2), ("2026-01-02T05:00:00Z", 3)] {
                 try go(bench, to: time)
                 await bench.fetch(count)

@@ -37,7 +37,7 @@ import Testing
             bench["first"].answer(.down)
             await bench.fetch(1)
             await bench.dispatch()
-            while bench.slot("first").circuitState != .open {
+            while bench.slot("first").circuit.state != .open {
                 bench.clock.advance(by: .seconds(8))
                 await bench.dispatch()
             }

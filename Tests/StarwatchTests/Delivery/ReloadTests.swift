@@ -104,13 +104,14 @@ import Testing
         }
         let former = try await Agent(options: options, time: clock)
         for slot in former.process.sinks where slot.name != "other" {
-            _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(600)), at: clock.now)
+            let later = SinkResult.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(600))
+            _ = slot.change { $0.record(later, at: clock.now) }
         }
         await former.close()
         clock.advance(by: .seconds(10))
         options.delivery.sinks[1].kind = .file(path: folder.path("elsewhere"))
         let next = try await Agent(options: options, time: clock, after: former)
-        let waits = next.process.sinks.map { $0.admit(at: clock.now).waitUntil }
+        let waits = next.process.sinks.map { $0.change { $0.admit(at: clock.now).waitUntil } }
         #expect(waits == [ManualClock.start + .seconds(600), nil, nil])
         await next.close()
     }

@@ -43,7 +43,7 @@ import Testing
         try await DigestBench.run { (bench: Bench) async throws in
             await bench.settle()
             let slot = bench.agent.process.sinks[0]
-            _ = slot.record(.gone, at: bench.clock.now)
+            _ = slot.change { $0.record(.gone, at: bench.clock.now) }
             bench.move(to: "12:55")
             await bench.settle()
             bench.move(to: "13:00")

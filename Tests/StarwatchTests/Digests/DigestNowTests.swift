@@ -102,7 +102,7 @@ import Testing
             #expect(await refusal() == .conflict)
             bench.mock.content = #"{"count": 1}"#
             _ = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
-            _ = bench.agent.process.sinks[0].record(.gone, at: bench.clock.now)
+            _ = bench.agent.process.sinks[0].change { $0.record(.gone, at: bench.clock.now) }
             #expect(await refusal() == .conflict)
             _ = try await bench.agent.setIdentity(nil)
             #expect(await refusal() == .conflict)

@@ -140,10 +140,10 @@ import Testing
         try await Self.withTwo { world, agent in
             let slot = agent.process.sinks[0]
             let receivers = [Self.first, Self.second].map { SinkReceiver(slot, of: $0) }
-            _ = slot.record(.ok, at: world.clock.now, of: receivers[1].host)
-            for _ in 0..<10 { _ = slot.record(.timeout, at: world.clock.now, of: receivers[0].host) }
-            #expect(receivers.map { $0.pause(at: world.clock.now) != nil } == [true, false])
-            #expect(slot.hostsDown == 1 && slot.health.condition == .working)
+            _ = slot.change(receivers[1].host) { $0.record(.ok, at: world.clock.now) }
+            for _ in 0..<10 { _ = slot.change(receivers[0].host) { $0.record(.timeout, at: world.clock.now) } }
+            #expect(receivers.map { $0.circuit.pause(at: world.clock.now) != nil } == [true, false])
+            #expect(slot.withHosts(\.down) == 1 && slot.circuit.condition == .working)
             let id = await Self.publish(plan: 1, in: world, to: agent)
             let changes = try await Self.changes(agent, Self.second)
             #expect(changes == [id])

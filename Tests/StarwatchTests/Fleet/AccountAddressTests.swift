@@ -38,8 +38,8 @@ import Testing
             #expect(bench.received(1).sorted() == ids.map { $0[1] }.sorted())
             #expect(bench.received(0).isEmpty)
             let slot = bench.agent.process.sinks[0]
-            #expect(slot.hostsDown == 1)
-            #expect(slot.health.condition == .working)
+            #expect(slot.withHosts(\.down) == 1)
+            #expect(slot.circuit.condition == .working)
             let page = await bench.agent.page()
             #expect(page["starwatch_fleet_unreachable_hosts", ["sink": "my_hook"]] == 1)
             // While its circuit is open, the host gets only a trial now and then.
@@ -47,7 +47,7 @@ import Testing
             bench.receivers[0].setStickyFault(nil, at: .hook)
             for _ in 0..<3 { await bench.agent.visitAll(after: .seconds(120), on: bench.world.clock) }
             #expect(bench.received(0).sorted() == ids.map { $0[0] }.sorted())
-            #expect(slot.hostsDown == 0)
+            #expect(slot.withHosts(\.down) == 0)
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
             bench.receivers[0].setStickyFault(.status(404), at: .hook)
             for _ in 0..<4 { _ = await bench.publish() }
             #expect(bench.received(1).count == 4)
-            #expect(bench.agent.process.sinks[0].health.condition == .working)
+            #expect(bench.agent.process.sinks[0].circuit.condition == .working)
             #expect(try await bench.agent.rows([.dead]).count == 4)
         }
     }

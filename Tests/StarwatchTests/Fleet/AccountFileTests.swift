@@ -104,13 +104,13 @@ import Testing
             try #expect(Self.changes(second, in: world) == ids.map { $0[1] })
             try #expect(Self.changes(first, in: world).isEmpty)
             let slot = agent.process.sinks[0]
-            #expect(slot.hostsDown == 1)
-            #expect(slot.health.condition == .working)
+            #expect(slot.withHosts(\.down) == 1)
+            #expect(slot.circuit.condition == .working)
             #expect(await agent.page()["starwatch_fleet_unreachable_hosts", ["sink": "file"]] == 1)
             try Self.setMode(0o600, of: first, in: world)
             for _ in 0..<3 { await agent.visitAll(after: .seconds(120), on: world.clock) }
             try #expect(Self.changes(first, in: world).sorted() == ids.map { $0[0] }.sorted())
-            #expect(slot.hostsDown == 0)
+            #expect(slot.withHosts(\.down) == 0)
         }
     }
 

@@ -159,8 +159,11 @@ import Testing
     /// Otherwise it would be among those of the day before, unseen.
     @Test func aMailThatHoursHeldHasTheDateOfTheirEnd() async throws {
         let server = RecordedService(reply: "250 2.0.0 kept")
-        let (mail, end) = (try notification(["Creek"]), Timestamp(seconds: 1_767_225_600 + 86_340))
-        for time in [end, Timestamp(seconds: 0)] { _ = await (try sink(server)).deliver(mail, dueSince: time) }
+        var mail = try notification(["Creek"])
+        for time in [Timestamp(seconds: 1_767_225_600 + 86_340), Timestamp(seconds: 0)] {
+            mail.dueSince = time
+            _ = await (try sink(server)).deliver(mail)
+        }
         let dates = server.requests.compactMap { request -> String? in
             let lines = String(decoding: request.body ?? [], as: UTF8.self).split(separator: "\r\n")
             return lines.first { $0.hasPrefix("Date:") }.map(String.init)

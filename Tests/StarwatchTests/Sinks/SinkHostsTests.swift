@@ -84,10 +84,10 @@ import Testing
         var hosts = SinkHosts(areOfAccounts: true)
         isOpen(&hosts, "down", at: now)
         for index in 0..<(3 * SinkHosts.limit) { _ = hosts["\(index)"].record(.ok, at: now) }
-        #expect(hosts.count == SinkHosts.limit)
+        #expect(hosts.circuits.count == SinkHosts.limit)
         #expect(hosts["down"].state == .open)
         for index in 0..<(2 * SinkHosts.limit) { isOpen(&hosts, "x\(index)", at: now) }
-        #expect(hosts.count == SinkHosts.limit)
+        #expect(hosts.circuits.count == SinkHosts.limit)
     }
 
     /// A limit of the host that the configuration names, such as that of its token.
@@ -105,21 +105,21 @@ import Testing
     /// A later notification would otherwise ask an address that has asked for a wait.
     @Test func aWaitOfAnAddressIsKeptUntilItsEndOrAnotherAddress() {
         var hosts = SinkHosts(areOfAccounts: true)
-        func receiver(_ url: String) -> AccountAddress {
-            AccountAddress(account: TestAccount.key, address: SinkAddress(url: url))
-        }
+        func account(_ index: Int) -> DID { DID("did:ethr:0x\(String(index, width: 40))")! }
+        let (own, a, b) = (TestAccount.key, SinkAddress(url: "a"), SinkAddress(url: "b"))
         let end = now + .seconds(60)
-        hosts.keepWait(of: receiver("a"), until: end, now: now)
+        hosts.keepWait(of: own, at: a, until: end, now: now)
         var later = SinkHosts(after: hosts)
-        #expect(later.wait(of: receiver("a"), at: now) == end && later.wait(of: receiver("a"), at: end) == nil)
-        #expect(later.wait(of: receiver("b"), at: now) == nil)
-        #expect(later.wait(of: receiver("a"), at: now - .seconds(90_000)) == now - .seconds(86_400))
-        #expect(later.clearWaits(of: "host", receiver("b")) == nil)
-        #expect(later.clearWaits(of: "host", receiver("a")) == end)
-        #expect(later.wait(of: receiver("a"), at: now) == nil)
-        for index in 0..<(2 * SinkHosts.limit) { hosts.keepWait(of: receiver("\(index)"), until: end, now: now) }
-        #expect(hosts.wait(of: receiver("\(2 * SinkHosts.limit - 1)"), at: now) == nil)
-        hosts.keepWait(of: receiver("b"), until: end + .seconds(60), now: end)
-        #expect(hosts.wait(of: receiver("b"), at: end) == end + .seconds(60))
+        #expect(later.wait(of: own, at: a, now: now) == end && later.wait(of: own, at: a, now: end) == nil)
+        #expect(later.wait(of: own, at: b, now: now) == nil)
+        #expect(later.wait(of: account(1), at: a, now: now) == nil)
+        #expect(later.wait(of: own, at: a, now: now - .seconds(90_000)) == now - .seconds(86_400))
+        #expect(later.clearWaits(of: "host", account(1)) == nil)
+        #expect(later.clearWaits(of: "host", own) == end)
+        #expect(later.wait(of: own, at: a, now: now) == nil)
+        for index in 0..<(2 * SinkHosts.limit) { hosts.keepWait(of: account(index), at: a, until: end, now: now) }
+        #expect(hosts.wait(of: account(2 * SinkHosts.limit - 1), at: a, now: now) == nil)
+        hosts.keepWait(of: account(0), at: b, until: end + .seconds(60), now: end)
+        #expect(hosts.wait(of: account(0), at: b, now: end) == end + .seconds(60))
     }
 }

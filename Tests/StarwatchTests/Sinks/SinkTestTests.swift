@@ -14,8 +14,8 @@ import Testing
                 ]
             }
             let sink = try #require(agent.process.sinks.first)
-            while sink.circuitState != .open {
-                _ = sink.record(.timeout, at: world.clock.now)
+            while sink.circuit.state != .open {
+                _ = sink.change { $0.record(.timeout, at: world.clock.now) }
                 world.clock.advance(by: .seconds(3600))
             }
             let report = try await agent.perform(ControlAPI.testSink, "hook")
@@ -23,7 +23,7 @@ import Testing
             #expect(report.messages.map(\.message) == TestNotification.allCases)
             let received = world.mock.receivedNotifications
             #expect(received.map(\.jwtIDs.count) == [1, 3, 0])
-            #expect(sink.circuitState == .open)
+            #expect(sink.circuit.state == .open)
             #expect(try await agent.outboxList(OutboxQuery()).isEmpty)
             world.mock.setStickyFault(.status(400), at: .hook)
             let refused = try await agent.perform(ControlAPI.testSink, "hook")

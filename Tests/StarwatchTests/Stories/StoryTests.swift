@@ -193,15 +193,16 @@ import Testing
     @Test func aSinkSaysWhyItIsNotTried() async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             let (slot, now) = (bench.slot("hook"), bench.clock.now)
-            #expect(slot.pause(at: now) == nil)
-            _ = slot.record(.down, at: now)
-            #expect(slot.pause(at: now) == ChangeWait(.sinkBackoff, until: now + .seconds(1)))
-            for _ in 0..<4 { _ = slot.record(.down, at: now) }
-            #expect(slot.pause(at: now) == ChangeWait(.sinkCircuit, until: now + .seconds(5)))
-            _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60)), at: now)
-            #expect(slot.pause(at: now) == ChangeWait(.sinkRetryAfter, until: now + .seconds(60)))
-            _ = slot.record(.ok, at: now)
-            #expect(slot.pause(at: now) == nil)
+            #expect(slot.circuit.pause(at: now) == nil)
+            _ = slot.change { $0.record(.down, at: now) }
+            #expect(slot.circuit.pause(at: now) == ChangeWait(.sinkBackoff, until: now + .seconds(1)))
+            for _ in 0..<4 { _ = slot.change { $0.record(.down, at: now) } }
+            #expect(slot.circuit.pause(at: now) == ChangeWait(.sinkCircuit, until: now + .seconds(5)))
+            let later = SinkResult.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60))
+            _ = slot.change { $0.record(later, at: now) }
+            #expect(slot.circuit.pause(at: now) == ChangeWait(.sinkRetryAfter, until: now + .seconds(60)))
+            _ = slot.change { $0.record(.ok, at: now) }
+            #expect(slot.circuit.pause(at: now) == nil)
         }
     }
 

@@ -126,11 +126,10 @@ final class Bench {
         }
         slots = zip(sinks, agent.options.delivery.sinks).map { sink, settings in
             SinkSlot(
-                sink: sink,
+                sink,
+                settings,
                 label: metrics.sinkNames[sink.name]!,
-                target: metrics.circuitNames[sink.name]!,
-                policy: SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter),
-                times: SinkTimes(settings)
+                target: metrics.circuitNames[sink.name]!
             )
         }
         dispatcher = DispatchService(

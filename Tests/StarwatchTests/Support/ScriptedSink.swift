@@ -57,10 +57,12 @@ final class ScriptedSink: NotificationSink {
         state.withLock { $0.before = action }
     }
 
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let action = state.withLock { state in
-            state.dueSince.append(dueSince)
-            state.seen.append(notification)
+            state.dueSince.append(notification.dueSince)
+            var seen = notification
+            seen.dueSince = nil
+            state.seen.append(seen)
             return state.before
         }
         await action?(notification)

@@ -32,7 +32,7 @@ package struct RequestSink: NotificationSink {
 
     package var takesBack: Bool { format.takesBack }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let url: String
         let request: ServiceRequest
         do throws(SinkFailure) {

@@ -90,15 +90,23 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
 
     /// The meaning of an answer.
     func result(_ exchange: HTTPExchange, brought: [SinkAddress.Part], at now: Timestamp) -> SinkResult {
-        let (status, json) = (exchange.answeredStatus, JSONTree(json: (try? exchange.result.get())?.body ?? []))
+        let response = try? exchange.result.get()
+        // A body that was too long has a status too.
+        let (status, json) = (response?.status ?? exchange.status ?? 0, JSONTree(json: response?.body ?? []))
         func says(_ words: String, in field: String) -> Bool {
             json?[field]?.scalar?.lowercased().contains(words.lowercased()) == true
         }
         let refused = access.map { refuses(status, says) ?? SinkAddress.Part.refused(by: status, of: $0) } ?? []
         if !refused.isEmpty {
-            return SinkResult(exchange, refusing: refused, brought: brought, refusal(status, refused))
+            // A wrong address, receiver or token is no fault of the notification, which waits as one does whose mail server
+            // refuses the login. It concerns one of many accounts alone if that account brought one of these parts.
+            var result = SinkResult.unavailable(
+                SinkFailure(refusal(status, refused), FailureReason(status: status))
+            )
+            (result.said, result.isOfReceiver) = (response?.body ?? [], refused.contains { brought.contains($0) })
+            return result
         }
-        var result = SinkResult(exchange, at: now) { wait($0, now) }
+        var result = SinkResult(exchange, at: now, wait: response.flatMap { wait($0, now) })
         result.isOfReceiver = status == 429 && limits(json).map { brought.contains($0) } == true
         return result
     }

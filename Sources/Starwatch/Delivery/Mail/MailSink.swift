@@ -57,9 +57,8 @@ package struct MailSink: NotificationSink {
         }
     }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        let mail = NotificationMail(notification, catalogues: catalogues)
-        return await send(mail.message(from: sender, to: receivers, dueSince: dueSince).bytes)
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await send(MailMessage(notification, from: sender, to: receivers, catalogues: catalogues).bytes)
     }
 
     /// Connects and logs in, without a mail.

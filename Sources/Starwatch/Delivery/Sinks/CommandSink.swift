@@ -16,7 +16,7 @@ package struct CommandSink: NotificationSink {
 
     private static let notStarted = SinkFailure("The command cannot be started.", .notStarted)
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await withTaskGroup(of: SinkResult?.self) { group in
             group.addTask { await run(notification.payload) }
             group.addTask { [time, timeout] in (try? await time.sleep(for: timeout)).map { .timeout } }
@@ -100,7 +100,7 @@ struct MemoryFile: ~Copyable {
     /// Creates a file with `bytes`, positioned at its beginning; `nil` if the system has no memory or descriptor left.
     init?(_ bytes: [UInt8]) {
         guard let descriptor = Self.create?("starwatch", Self.closesOnExec), descriptor >= 0 else { return nil }
-        guard FileWriting.writeAll(bytes, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 else {
+        guard bytes.writeAll(to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 else {
             close(descriptor)
             return nil
         }

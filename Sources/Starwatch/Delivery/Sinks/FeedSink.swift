@@ -10,7 +10,7 @@ package struct FeedSink: NotificationSink {
 
     package var host: String { account.flatMap { pseudonym?($0) } ?? "" }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await append(notification, account)
     }
 

@@ -54,7 +54,7 @@ package struct FileSink: NotificationSink {
         return path[..<end] + "." + digits + path[end...]
     }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await writer.run { append(notification, &$0) }
     }
 
@@ -72,7 +72,7 @@ package struct FileSink: NotificationSink {
         guard var ids = files.take(path) ?? recover(descriptor, before: notification.payload) else { return failure }
         if !ids.contains(notification.id) {
             let end = lseek(descriptor, 0, SEEK_END)
-            guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
+            guard (notification.payload + [UInt8(ascii: "\n")]).writeAll(to: descriptor),
                 fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
             else {
                 // A partial line must not stay, because the next attempt would append to it. If truncating fails now, the
@@ -138,7 +138,7 @@ package struct FileSink: NotificationSink {
             let isEnded =
                 isOurs
                 ? ftruncate(descriptor, off_t(tail.end)) == 0
-                : FileWriting.writeAll([UInt8(ascii: "\n")], to: descriptor)
+                : [UInt8(ascii: "\n")].writeAll(to: descriptor)
             guard isEnded else { return nil }
         }
         // The earlier run wrote these lines but can have crashed before it synced them.

@@ -77,7 +77,7 @@ struct HostSinkAdapter: NotificationSink {
 
     var name: String { sink.name }
 
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let limit = min(sink.timeout, Self.longest)
         let result = await time.run(within: limit, late: SinkResult.timeout) {
             await hand(over: notification)

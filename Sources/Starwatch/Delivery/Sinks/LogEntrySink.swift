@@ -18,7 +18,7 @@ package struct LogEntrySink: NotificationSink {
         self.droppedLines = droppedLines
     }
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let dropped = droppedLines()
         logger.log(
             .notification,

@@ -9,9 +9,7 @@ package protocol NotificationSink: Sendable {
     /// Delivers one notification. The same `id` can come again after a crash or a failure, with the same content.
     ///
     /// If the task is cancelled, the answer is ``SinkAnswer/unavailable``.
-    ///
-    /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult
 
     /// The host of an address, the file, or the feed, whose circuit counts. Empty if all accounts share it.
     var host: String { get }
@@ -35,10 +33,6 @@ extension NotificationSink {
     }
 
     package func sink(of account: DID, at address: SinkAddress) -> Self { self }
-
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        await deliver(notification, dueSince: nil)
-    }
 }
 
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.

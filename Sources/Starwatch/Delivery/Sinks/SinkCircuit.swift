@@ -60,6 +60,9 @@ struct SinkCircuit {
         return next.map { ChangeWait(.sinkBackoff, until: $0) }
     }
 
+    /// Requests permission to try the host.
+    ///
+    /// - Returns: The end of the wait, `nil` if the host can be tried now; and the new state, if this call changed it.
     mutating func admit(at now: Timestamp) -> (waitUntil: Timestamp?, changed: CircuitState?) {
         // The wait never exceeds the requested length, so a clock that was set back does not prolong it.
         if let requested = requestedWait, requested.until > now {
@@ -81,8 +84,14 @@ struct SinkCircuit {
         return requestedWait?.until
     }
 
+    /// Records that an attempt was cancelled before the host responded. The next attempt can use the trial.
+    ///
+    /// - Returns: The new state, if it changed.
     mutating func abandon(at now: Timestamp) -> CircuitState? { circuit.abandoned(at: now) }
 
+    /// Records the result of an attempt.
+    ///
+    /// - Returns: The new state, if it changed, and the time of the next try.
     mutating func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         let changed: CircuitState?
         // The host works if it names one of many receivers, as if it had rejected.

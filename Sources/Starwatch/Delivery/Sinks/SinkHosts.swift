@@ -1,20 +1,14 @@
 import StarwatchCore
 
-/// The address that an account has brought.
-struct AccountAddress: Hashable {
-    let account: DID
-    let address: SinkAddress
-}
-
 /// The circuits of a sink by host or file: one without a name if all accounts share it.
 struct SinkHosts {
     /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest.
     static let limit = 1000
 
     let areOfAccounts: Bool
-    private var circuits: [String: SinkCircuit] = [:]
-    /// The ends of the waits of single receivers. Later notifications for them wait too.
-    private var waits: [AccountAddress: Timestamp] = [:]
+    private(set) var circuits: [String: SinkCircuit] = [:]
+    /// The waits that the addresses of accounts asked for. Later notifications for them wait too.
+    private var waits: [DID: (address: SinkAddress, until: Timestamp)] = [:]
 
     init(areOfAccounts: Bool) { self.areOfAccounts = areOfAccounts }
 
@@ -24,8 +18,6 @@ struct SinkHosts {
         waits = former.waits
     }
 
-    var count: Int { circuits.count }
-
     subscript(host: String) -> SinkCircuit {
         get { circuits[host] ?? SinkCircuit(isOfOneAddress: !areOfAccounts) }
         set {
@@ -34,22 +26,23 @@ struct SinkHosts {
         }
     }
 
-    /// The end of a receiver's wait; `nil` if it has none. A clock that was set back does not prolong it.
-    func wait(of receiver: AccountAddress, at now: Timestamp) -> Timestamp? {
-        waits[receiver].flatMap { $0 > now ? min($0, now + SinkCircuit.longestReceiverWait) : nil }
+    /// The end of the wait of an account's address; `nil` if it has none. A clock that was set back does not prolong it.
+    func wait(of account: DID, at address: SinkAddress, now: Timestamp) -> Timestamp? {
+        guard let wait = waits[account], wait.address == address, wait.until > now else { return nil }
+        return min(wait.until, now + SinkCircuit.longestReceiverWait)
     }
 
-    /// Keeps the wait of a receiver. Beyond ``limit``, only the notification that was answered waits.
-    mutating func keepWait(of receiver: AccountAddress, until: Timestamp, now: Timestamp) {
-        if waits.count >= Self.limit { waits = waits.filter { $0.value > now } }
-        if waits.count < Self.limit { waits[receiver] = until }
+    /// Keeps the wait of an account's address. Beyond ``limit``, only the notification that was answered waits.
+    mutating func keepWait(of account: DID, at address: SinkAddress, until: Timestamp, now: Timestamp) {
+        if waits.count >= Self.limit { waits = waits.filter { $0.value.until > now } }
+        if waits.count < Self.limit { waits[account] = (address, until) }
     }
 
-    /// Ends the wait of a host, and that of a receiver.
+    /// Ends the wait of a host, and that of an account.
     ///
     /// - Returns: The end of the longer one; `nil` if there was none.
-    mutating func clearWaits(of host: String, _ receiver: AccountAddress?) -> Timestamp? {
-        let own = receiver.flatMap { waits.removeValue(forKey: $0) }
+    mutating func clearWaits(of host: String, _ account: DID?) -> Timestamp? {
+        let own = account.flatMap { waits.removeValue(forKey: $0)?.until }
         return [circuits[host]?.clearWait() ?? nil, own].compactMap(\.self).max()
     }
 

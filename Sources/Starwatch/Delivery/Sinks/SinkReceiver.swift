@@ -6,8 +6,10 @@ import StarwatchTransport
 /// The receiver of one account's notifications at a sink.
 struct SinkReceiver: Sendable {
     let slot: SinkSlot
-    /// The sink with the account's address.
+    /// The sink, with the account's address if that can be used.
     let sink: any NotificationSink
+    /// The reason why the stored address cannot be used; `nil` if it can. Notifications wait until it is added again.
+    private let unusable: SinkFailure?
     /// `nil` for a test without an account.
     private let account: DID?
     /// The account's address; `nil` if the configuration has it.
@@ -18,32 +20,29 @@ struct SinkReceiver: Sendable {
     var name: String { slot.name }
     var isDisabled: Bool { slot.isDisabled }
 
-    /// The reason why it is not tried at `now`; `nil` if it is.
-    func pause(at now: Timestamp) -> ChangeWait? { circuit.pause(at: now) }
-
     /// The circuit of its host.
     var circuit: SinkCircuit { slot.withHosts { $0[host] } }
 
     /// The end of the wait that its address asked for; `nil` if there is none.
-    func wait(at now: Timestamp) -> Timestamp? { own.flatMap { own in slot.withHosts { $0.wait(of: own, at: now) } } }
+    func wait(at now: Timestamp) -> Timestamp? {
+        guard let account, let address else { return nil }
+        return slot.withHosts { $0.wait(of: account, at: address, now: now) }
+    }
 
     /// Keeps the wait that its address asked for.
     func keepWait(until: Timestamp, now: Timestamp) {
-        if let own { slot.withHosts { $0.keepWait(of: own, until: until, now: now) } }
+        guard let account, let address else { return }
+        slot.withHosts { $0.keepWait(of: account, at: address, until: until, now: now) }
     }
 
     /// Ends the waits of its address and of its host.
     ///
     /// - Returns: The end of the longer one; `nil` if there was none.
-    func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, own) } }
+    func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, account) } }
 
-    private var own: AccountAddress? {
-        account.flatMap { account in address.map { AccountAddress(account: account, address: $0) } }
-    }
-
-    /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
-        var result = await sink.deliver(notification, dueSince: dueSince)
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        if let unusable { return .unavailable(unusable) }
+        var result = await sink.deliver(notification)
         // Otherwise an account could silence all others on a host by naming it.
         result.isOwnWait = result.retryAfter != nil && address?[.url] != nil
         guard result.answer == .gone, slot.isOfAccounts else { return result }
@@ -53,16 +52,22 @@ struct SinkReceiver: Sendable {
     }
 
     init(_ slot: SinkSlot, of account: DID? = nil) {
-        (self.slot, self.account, address) = (slot, account, nil)
+        (self.slot, self.account, address, unusable) = (slot, account, nil, nil)
         sink = account.map { slot.sink.sink(of: $0, at: SinkAddress()) } ?? slot.sink
         host = slot.isDivided && account != nil ? sink.host : ""
     }
 
-    private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
-        guard stored.state == .set else { return nil }
-        (self.slot, self.account, address) = (slot, account, stored.address)
-        let own = address.flatMap { slot.takes($0) ? slot.sink.sink(of: account, at: $0) : nil }
-        sink = own ?? UnusableSink(name: slot.name, isReadable: address != nil)
+    /// - Parameter address: `nil` if the stored one does not open.
+    private init(_ slot: SinkSlot, of account: DID, at address: SinkAddress?) {
+        (self.slot, self.account, self.address) = (slot, account, address)
+        guard let address, slot.takes(address) else {
+            let why = address == nil ? "does not open" : "is not one that the sink takes"
+            unusable = SinkFailure("The stored address of the account \(why); add it again.", .tokenFile)
+            (sink, host) = (slot.sink, "")
+            return
+        }
+        unusable = nil
+        sink = slot.sink.sink(of: account, at: address)
         host = sink.host
     }
 
@@ -72,19 +77,9 @@ struct SinkReceiver: Sendable {
         let addresses = slots.contains(where: \.isOfAccounts) ? try await store.accounts.sinks(of: account) : []
         return slots.compactMap { slot in
             guard slot.isOfAccounts else { return SinkReceiver(slot, of: account) }
-            return addresses.first { $0.sink == slot.name }.flatMap { SinkReceiver(slot, of: account, $0) }
+            guard let own = addresses.first(where: { $0.sink == slot.name }), !own.isGone else { return nil }
+            return SinkReceiver(slot, of: account, at: own.address)
         }
-    }
-}
-
-/// A sink whose stored address does not open or breaks a rule. Its notifications wait until the address is added again.
-private struct UnusableSink: NotificationSink {
-    let name: String
-    let isReadable: Bool
-
-    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
-        let why = isReadable ? "is not one that the sink takes" : "does not open"
-        return .unavailable(SinkFailure("The stored address of the account \(why); add it again.", .tokenFile))
     }
 }
 

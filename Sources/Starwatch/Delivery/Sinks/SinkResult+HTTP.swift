@@ -9,18 +9,14 @@ extension SinkResult {
 
     /// The meaning of an HTTP sink's response (semantics: dispatch).
     ///
-    /// - Parameter wait: Reads the wait that an answer without `Retry-After` asks for.
-    init(
-        _ exchange: HTTPExchange,
-        at now: Timestamp,
-        wait: (HTTPResponse) -> Duration? = { _ in nil }
-    ) {
+    /// - Parameter wait: The wait that an answer without `Retry-After` asks for in another way.
+    init(_ exchange: HTTPExchange, at now: Timestamp, wait: Duration? = nil) {
         switch exchange.result {
         case .failure(.timeout): self = .timeout
         // The response body was too long, but its status arrived before it.
         case .failure(.tooLarge) where exchange.status != nil:
             let response = HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: [])
-            self.init(response, at: now, wait: wait)
+            self.init(response, at: now, wait: nil)
         case .failure(let error):
             self = .unavailable(SinkFailure("The sink cannot be reached (\(error.cause.phrase)).", error.cause))
         case .success(let response):
@@ -29,22 +25,7 @@ extension SinkResult {
         }
     }
 
-    /// The meaning of an answer that refuses parts of the sink's address.
-    ///
-    /// A wrong address, receiver or token is no fault of the notification, which waits as one does whose mail server refuses
-    /// the login. It concerns one of many accounts alone if that account brought one of these parts.
-    init(
-        _ exchange: HTTPExchange,
-        refusing parts: [SinkAddress.Part],
-        brought: [SinkAddress.Part],
-        _ sentence: String
-    ) {
-        self = .unavailable(SinkFailure(sentence, FailureReason(status: exchange.answeredStatus)))
-        said = (try? exchange.result.get())?.body ?? []
-        isOfReceiver = parts.contains { brought.contains($0) }
-    }
-
-    private init(_ response: HTTPResponse, at now: Timestamp, wait: (HTTPResponse) -> Duration?) {
+    private init(_ response: HTTPResponse, at now: Timestamp, wait: Duration?) {
         let reason = FailureReason(status: response.status)
         self =
             switch response.status {
@@ -54,25 +35,17 @@ extension SinkResult {
             case 425, 429, 500...599:
                 .unavailable(
                     SinkFailure("The sink answered that it is not available (\(reason.phrase)).", reason),
-                    retryAfter: Self.retryAfter(of: response, at: now, else: wait)
+                    retryAfter: (Self.retryAfter(of: response, at: now) ?? wait).flatMap {
+                        $0 <= Self.longestRetryAfter ? $0 : nil
+                    }
                 )
             default: .rejected(SinkFailure("The sink refused the notification (\(reason.phrase)).", reason))
             }
     }
 
-    private static func retryAfter(
-        of response: HTTPResponse,
-        at now: Timestamp,
-        else other: (HTTPResponse) -> Duration?
-    ) -> Duration? {
-        let wait = response.headers["retry-after"].flatMap {
-            RetryAfter.parse(
-                $0,
-                answerDate: response.headers["date"].flatMap { HTTPDate.parse($0, now: now) },
-                now: now
-            )
-        }
-        return (wait ?? other(response)).flatMap { $0 <= longestRetryAfter ? $0 : nil }
+    private static func retryAfter(of response: HTTPResponse, at now: Timestamp) -> Duration? {
+        let date = response.headers["date"].flatMap { HTTPDate.parse($0, now: now) }
+        return response.headers["retry-after"].flatMap { RetryAfter.parse($0, answerDate: date, now: now) }
     }
 }
 
@@ -95,11 +68,6 @@ extension SinkAddress.Part {
         default: []
         }
     }
-}
-
-extension HTTPExchange {
-    /// The status of the answer, also of one whose body was too long; 0 without an answer.
-    var answeredStatus: Int { (try? result.get())?.status ?? status ?? 0 }
 }
 
 extension SinkOptions {

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 package import StarwatchTelemetry
 import Synchronization
 
@@ -14,8 +15,8 @@ package final class SinkSlot: Sendable {
     package let target: ConfiguredName
     /// Whether rows wait for the sink, and when a notification is given up.
     package let policy: SinkPolicy
-    /// When the sink gets notifications of changes, and notices; `nil` for at once.
-    let times: SinkTimes?
+    /// When the sink gets notifications of changes, and notices, in a zone that can change; `nil` for at once.
+    private let times: (hours: SinkHours, zone: @Sendable () -> any TimeZoneRules)?
     /// Whether each account brings the address.
     let isOfAccounts: Bool
     /// Whether there is a circuit for each host, file or feed of accounts.
@@ -26,28 +27,41 @@ package final class SinkSlot: Sendable {
     let deliveries: DeliverySlots?
     private let hosts: Mutex<SinkHosts>
 
+    /// - Parameters:
+    ///   - settings: The settings of a configured sink; `nil` for a sink of the host program.
+    ///   - zone: The zone of the hours; `nil` for that of the settings.
     init(
-        sink: any NotificationSink,
+        _ sink: any NotificationSink,
+        _ settings: SinkOptions?,
         label: ConfiguredName,
         target: ConfiguredName,
-        policy: SinkPolicy = SinkPolicy(),
-        times: SinkTimes? = nil,
-        takesAddress: (@Sendable (SinkAddress) -> Bool)? = nil,
-        deliveries: DeliverySlots? = nil
+        deliveries: DeliverySlots? = nil,
+        zone: (@Sendable () -> any TimeZoneRules)? = nil
     ) {
-        self.sink = sink
-        self.label = label
-        self.target = target
+        (self.sink, self.label, self.target) = (sink, label, target)
+        var policy = SinkPolicy(isRequired: settings?.isRequired ?? true, giveUpAfter: settings?.giveUpAfter)
+        policy.takesCanaries = settings?["canary"] == true
         self.policy = policy
-        self.times = times
-        self.takesAddress = takesAddress
-        self.deliveries = deliveries
+        times = settings?.hours.flatMap { hours in
+            // The factory of the sinks has checked it.
+            (zone ?? (try? LocalZone.zone(named: settings?.timezone))).map { (hours, $0) }
+        }
+        takesAddress = settings?.takesAddress
         isOfAccounts = takesAddress != nil
+        self.deliveries = isOfAccounts ? deliveries : nil
         isDivided = isOfAccounts || sink.pseudonym != nil
         hosts = Mutex(SinkHosts(areOfAccounts: isDivided))
     }
 
     package var name: String { sink.name }
+
+    var hasHours: Bool { times != nil }
+
+    /// The moment at which what comes at `time` is delivered; `nil` if that is at once.
+    func opens(after time: Timestamp) -> Timestamp? { times.flatMap { $0.hours.opens(after: time, in: $0.zone()) } }
+
+    /// The moment at which a retry or a notice can be tried; `nil` if that is at once.
+    func resumes(after time: Timestamp) -> Timestamp? { times.flatMap { $0.hours.resumes(after: time, in: $0.zone()) } }
 
     func takes(_ address: SinkAddress) -> Bool { takesAddress?(address) ?? false }
 
@@ -58,64 +72,24 @@ package final class SinkSlot: Sendable {
         hosts.withLock { $0 = SinkHosts(after: kept) }
     }
 
-    // MARK: - Condition
+    // MARK: - Circuits
 
-    /// The sink's condition, with the start of its outage. A sink with several hosts works if one of them does.
-    package var health: HealthFacts.Sink {
-        let present = hosts.withLock(\.whole)
-        return HealthFacts.Sink(
-            name: name,
-            condition: present.condition,
-            downSince: present.downSince,
-            failure: present.lastReason
-        )
-    }
+    /// The circuit that stands for the sink. A sink with several hosts works if one of them does.
+    var circuit: SinkCircuit { hosts.withLock(\.whole) }
 
     /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
-    package var isDisabled: Bool { hosts.withLock(\.whole.isDisabled) }
-
-    /// Reason why the last attempt failed; `nil` if it succeeded, or before the first one.
-    package var lastReason: FailureReason? { hosts.withLock(\.whole.lastReason) }
+    package var isDisabled: Bool { circuit.isDisabled }
 
     /// Time of the last success; `nil` before the first one of this process.
     package var lastSuccess: Timestamp? { hosts.withLock(\.lastSuccess) }
 
-    package var circuitState: CircuitState { hosts.withLock(\.whole.state) }
-
-    /// The number of hosts whose circuit is not closed.
-    var hostsDown: Int { hosts.withLock(\.down) }
-
-    /// The reason why the sink is not tried at `now`; `nil` if it is. Starts no probe.
-    package func pause(at now: Timestamp) -> ChangeWait? { hosts.withLock(\.whole).pause(at: now) }
-
     /// Reads or changes what is known of the hosts.
     func withHosts<Value: Sendable>(_ body: (inout SinkHosts) -> Value) -> Value { hosts.withLock { body(&$0) } }
 
-    // MARK: - Attempts
-
-    /// Requests permission to try the sink.
+    /// Changes the circuit of a host.
     ///
     /// - Parameter host: The host of the account's address; empty if the configuration has the address.
-    /// - Returns: The end of the wait, `nil` if the sink can be tried now; and the circuit's new state, if this call changed it.
-    package func admit(at now: Timestamp, to host: String = "") -> (waitUntil: Timestamp?, changed: CircuitState?) {
-        hosts.withLock { $0[host].admit(at: now) }
-    }
-
-    /// Records that an attempt was cancelled before the sink responded. The next attempt can use the trial.
-    ///
-    /// - Returns: The circuit's new state, if it changed.
-    package func abandon(at now: Timestamp, of host: String = "") -> CircuitState? {
-        hosts.withLock { $0[host].abandon(at: now) }
-    }
-
-    /// Records the result of an attempt.
-    ///
-    /// - Returns: The circuit's new state, if it changed, and the time of the next try.
-    package func record(
-        _ result: SinkResult,
-        at now: Timestamp,
-        of host: String = ""
-    ) -> (changed: CircuitState?, nextTry: Timestamp) {
-        hosts.withLock { $0[host].record(result, at: now) }
+    func change<Value: Sendable>(_ host: String = "", _ body: (inout SinkCircuit) -> Value) -> Value {
+        hosts.withLock { body(&$0[host]) }
     }
 }

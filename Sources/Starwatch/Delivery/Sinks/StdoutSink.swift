@@ -12,13 +12,13 @@ package struct StdoutSink: NotificationSink {
     var environment = ProcessInfo.processInfo.environment
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
-    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let (title, body) = (notification.title, NotificationPolls.inOneLine(notification.body))
         let line = "\(TerminalText.printable(title)): \(TerminalText.printable(body))\n"
         // The journal would take a title such as `<0>` for a priority.
         let text = Array(LogOptions.Level.info.marked(line, on: descriptor, environment: environment).utf8)
         return await queue.run { [descriptor, patience] in
-            FileWriting.writeAll(text, to: descriptor, patience: patience)
+            text.writeAll(to: descriptor, patience: patience)
                 ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output))
         }
     }
@@ -40,13 +40,13 @@ extension SinkOptions.Kind {
     public static var stdout: Self { Self(StdoutSink.self) }
 }
 
-enum FileWriting {
-    /// Writes all bytes, with as many calls as needed.
+extension [UInt8] {
+    /// Writes all bytes to an open file, with as many calls as needed.
     ///
     /// - Parameter patience: Milliseconds to wait for a reader that accepts no data; `nil` means no limit, for files.
     /// - Returns: `false` on an error, or when the time limit is reached.
-    static func writeAll(_ bytes: [UInt8], to descriptor: Int32, patience: Int32? = nil) -> Bool {
-        var rest = bytes[...]
+    func writeAll(to descriptor: Int32, patience: Int32? = nil) -> Bool {
+        var rest = self[...]
         while !rest.isEmpty {
             var most = rest.count
             if let patience {
@@ -55,7 +55,7 @@ enum FileWriting {
                 if answer < 0, errno == EINTR { continue }
                 guard answer > 0 else { return false }
                 // A pipe that is ready accepts this many bytes without blocking.
-                most = min(most, Int(PIPE_BUF))
+                most = Swift.min(most, Int(PIPE_BUF))
             }
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, most) }
             if written < 0 {

@@ -1,18 +1,17 @@
 import StarwatchCore
 
-/// The request body of a webhook for an example notification. Nothing is read or sent.
-package enum ExampleBody {
-    /// Returns the body of a sink; `nil` if the sink is no webhook.
-    package static func text(of sink: SinkOptions, in options: AgentOptions) -> String? {
-        guard sink.kind.type == WebhookSink.self else { return nil }
+extension SinkOptions {
+    /// The request body of a webhook for an example notification; `nil` if the sink is no webhook. Nothing is read or sent.
+    package func exampleBody(in options: AgentOptions) -> String? {
+        guard kind.type == WebhookSink.self else { return nil }
         // The room and the token of a chat are secrets.
         var draft = SinkFormat.Draft(
-            notification: notification(in: options),
+            notification: Self.notification(in: options),
             room: "<room>",
             secret: Array("<token>".utf8)
         )
-        (draft.account, draft.catalogues) = (DID("did:ethr:0x\(zeros)"), options.delivery.catalogues)
-        return (try? WebhookSink.format(of: sink).request(draft)).map { String(decoding: $0.body, as: UTF8.self) }
+        (draft.account, draft.catalogues) = (DID("did:ethr:0x\(Self.zeros)"), options.delivery.catalogues)
+        return (try? WebhookSink.format(of: self).request(draft)).map { String(decoding: $0.body, as: UTF8.self) }
     }
 
     private static let zeros = String(repeating: "0", count: 40)
