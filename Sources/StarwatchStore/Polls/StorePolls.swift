@@ -8,8 +8,10 @@ package struct StorePolls: Sendable {
     ///
     /// - Parameter maxUndelivered: The limit on the account's pending and claimed rows.
     package func state(_ stream: StreamKey, maxUndelivered: Int) async throws(StoreError) -> PollState {
-        try await store.direct(.pollState, of: stream) { db, id in
-            let state = try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
+        try await store.perform { store throws(StoreError) in
+            let state = try store.direct(.pollState, of: stream) { db, id in
+                try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
+            }
             // A host application can change its database without our knowledge.
             if store.options.owner == .agent {
                 store.memory.accounts.change(stream.account) {
