@@ -13,6 +13,46 @@ extension Gate {
         )
     }
 
+    /// The requests of an account that stays at work until the end of the test.
+    private func requests(of account: DID?) -> AccountRequests? { enter(account) }
+
+    package func turn(
+        account: DID?,
+        ticket: TicketQueue.Ticket,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        try await turn(of: requests(of: account), ticket: ticket, now: now)
+    }
+
+    package func admit(
+        account: DID?,
+        ticket: TicketQueue.Ticket,
+        acknowledging identifiers: Int = 0,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        try await admit(of: requests(of: account), ticket: ticket, acknowledging: identifiers, now: now)
+    }
+
+    package func leave(_ ticket: TicketQueue.Ticket, account: DID?) { leave(ticket, of: requests(of: account)) }
+
+    package func ended(
+        account: DID?,
+        acknowledging identifiers: Int = 0,
+        budget: ServerBudget? = nil,
+        now: Timestamp
+    ) async {
+        await ended(of: requests(of: account), acknowledging: identifiers, budget: budget, now: now)
+    }
+
+    /// Asks to send a request of an account at work, which ends at once.
+    package func pass(_ requests: AccountRequests?, now: Timestamp) async throws(StoreError) -> Admission {
+        let ticket = TicketQueue.Ticket()
+        let admission = try await admit(of: requests, ticket: ticket, now: now)
+        leave(ticket, of: requests)
+        if admission == .go { await ended(of: requests, now: now) }
+        return admission
+    }
+
     /// Asks to send a request, which gives up when it must wait.
     package func admit(
         account: DID,

@@ -16,6 +16,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     package let environment: Environment
+    /// The account's requests at the gate; `nil` before the first one.
+    private let requests = Mutex<AccountRequests?>(nil)
     /// Whether a token was asked for before the server's clock was measured.
     private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
@@ -54,7 +56,16 @@ package final class EndorserAPI: Sendable {
         // The refused token is not needed: the maker has reported it.
         var token: OpenRequest.TokenSource?
         if request.account != nil, !tokens.isAnonymous { token = { _ in try await maker.token() } }
-        var open = OpenRequest(of: request.account, through: gate, by: requester, observer: maker, token: token)
+        var requests = request.account.flatMap(known)
+        if requests == nil, request.account != nil { requests = await enter(request.account) }
+        var open = OpenRequest(
+            of: request.account,
+            among: requests,
+            through: gate,
+            by: requester,
+            observer: maker,
+            token: token
+        )
         (open.identifiers, open.retries) = (request.identifiers, request.retries)
         var answer: Answer?
         while await open.next() {
@@ -79,6 +90,37 @@ package final class EndorserAPI: Sendable {
         maker.ended(open.end)
         return (open.end.failure.map(Result.failure) ?? .success(answer!), open.end)
     }
+
+    // MARK: - Memory
+
+    /// The account's requests, if it has sent some.
+    private func known(_ account: DID) -> AccountRequests? {
+        requests.withLock { $0?.account == account ? $0 : nil }
+    }
+
+    /// Enters the requests of an account, or of none, and leaves those of the one before.
+    @discardableResult
+    func enter(_ account: DID?) async -> AccountRequests? {
+        let next = account == nil ? nil : await gate.enter(account)
+        let former = requests.withLock { requests in
+            defer { requests = next }
+            return requests
+        }
+        await gate.leave(former, now: environment.time.now)
+        return next
+    }
+
+    /// Ends the visit of an account: what it sent is stored with the end of its lease.
+    ///
+    /// - Parameter isInterrupted: Whether the account's last visit did not end.
+    func endVisit(of account: DID, isInterrupted: Bool) async {
+        var requests = known(account)
+        if requests == nil, isInterrupted { requests = await enter(account) }
+        await requests?.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
+    }
+
+    /// Leaves the account, which rests or is not the identity any more.
+    func leave() async { await enter(nil) }
 
     // MARK: - Tokens
 

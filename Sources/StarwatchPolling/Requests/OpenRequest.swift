@@ -13,8 +13,10 @@ package import StarwatchTransport
 ///
 /// Make it where ``Offload/isChosen``.
 package struct OpenRequest: ~Copyable {
-    /// The account in whose window it counts; `nil` for none.
+    /// The account that sends it; `nil` for none.
     private let account: DID?
+    /// The requests among which it counts; `nil` for none.
+    private let requests: AccountRequests?
     /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
     package var retries = RequestRetries.policy(nil)
@@ -40,15 +42,19 @@ package struct OpenRequest: ~Copyable {
     /// Returns a token, or `nil` to send none. Its argument is the token that the server rejected, if any.
     package typealias TokenSource = @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
 
-    /// - Parameter token: `nil` for a request without a token.
+    /// - Parameters:
+    ///   - requests: Those of the account, which the maker has entered at the gate.
+    ///   - token: `nil` for a request without a token.
     package init(
         of account: DID?,
+        among requests: AccountRequests?,
         through gate: Gate,
         by requester: Requester,
         observer: (any RequestObserver)? = nil,
         token: TokenSource?
     ) {
         (self.account, self.gate, self.requester, self.observer) = (account, gate, requester, observer)
+        self.requests = requests
         makeToken = token
     }
 
@@ -64,7 +70,7 @@ package struct OpenRequest: ~Copyable {
         guard !isEnded else { return false }
         let ticket = TicketQueue.Ticket()
         guard let failure = await turn(with: ticket) else { return true }
-        await gate.leave(ticket, account: account)
+        await gate.leave(ticket, of: requests)
         end.failure = failure
         return false
     }
@@ -77,7 +83,7 @@ package struct OpenRequest: ~Copyable {
                 admittedAt = time.now
                 if let makeToken {
                     let turn = try await gate.turn(
-                        account: account,
+                        of: requests,
                         ticket: ticket,
                         acknowledging: identifiers,
                         now: admittedAt
@@ -97,7 +103,7 @@ package struct OpenRequest: ~Copyable {
                     return end
                 }
                 let admission = try await gate.admit(
-                    account: account,
+                    of: requests,
                     ticket: ticket,
                     acknowledging: identifiers,
                     now: admittedAt
@@ -109,7 +115,7 @@ package struct OpenRequest: ~Copyable {
                 if makeToken == nil { observer?.turnCame() }
                 // Last, because the token and the count can take a while.
                 if let account, gate.store?.accounts.canAsk(for: account, at: time.boottime) == false {
-                    await gate.ended(account: account, acknowledging: identifiers, now: time.now)
+                    await gate.ended(of: requests, acknowledging: identifiers, now: time.now)
                     throw .leaseLost
                 }
                 end.begin(at: time.boottime)
@@ -188,7 +194,7 @@ package struct OpenRequest: ~Copyable {
         await gates.followClock()
         let now = time.now
         let budget = response.flatMap { ServerBudget(of: $0, now: now) }
-        await gate.ended(account: account, acknowledging: identifiers, budget: budget, now: now)
+        await gate.ended(of: requests, acknowledging: identifiers, budget: budget, now: now)
     }
 
     // MARK: - Retries

@@ -88,8 +88,8 @@ struct AccountMemory: Sendable {
 
     mutating func end(_ lease: AccountLease) { if hold?.lease == lease { hold = nil } }
 
-    /// Ends what a visit knew.
-    mutating func rest() { (streams, claimed) = ([], nil) }
+    /// Ends what a visit, or an operator's work without a lease, knew.
+    mutating func rest() { if hold == nil { (streams, claimed) = ([], nil) } }
 
     /// Notes that a cycle has ended.
     mutating func forgetTimes() { claimed?.areTimesKnown = false }

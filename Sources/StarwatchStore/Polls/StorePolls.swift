@@ -154,7 +154,7 @@ extension AccountMemories {
         let late = takeLate()
         guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if leases == 0, late.windows.isEmpty, late.cycles.count == 1, let cycle = late.cycles.values.first {
+            if leases.isEmpty, late.windows.isEmpty, late.cycles.count == 1, let cycle = late.cycles.values.first {
                 return try StorePolls.finish(cycle, in: store)
             }
             try store.write(.finishCycle) { db in try db.streams.store(late) }
@@ -262,7 +262,7 @@ struct StreamRows {
             try finish(cycle, of: db.context.accounts.look(at: stream.account, { $0.id(of: stream) }) ?? id(of: stream))
         }
         for (account, window) in late.windows where try isHeld(account) {
-            try setWindow(window.bytes, of: account, spentAt: window.spentAt, isServed: true)
+            try setWindow(window.bytes, of: account, spentAt: window.spentAt, isKnown: true)
         }
     }
 
