@@ -13,15 +13,13 @@ extension Gate {
         )
     }
 
-    /// The requests of an account that stays at work until the end of the test.
-    private func requests(of account: DID?) -> AccountRequests? { enter(account) }
-
+    /// The account stays at work until the end of the test, as with the other functions.
     package func turn(
         account: DID?,
         ticket: TicketQueue.Ticket,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        try await turn(of: requests(of: account), ticket: ticket, now: now)
+        try await turn(of: enter(account), ticket: ticket, now: now)
     }
 
     package func admit(
@@ -30,10 +28,10 @@ extension Gate {
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        try await admit(of: requests(of: account), ticket: ticket, acknowledging: identifiers, now: now)
+        try await admit(of: enter(account), ticket: ticket, acknowledging: identifiers, now: now)
     }
 
-    package func leave(_ ticket: TicketQueue.Ticket, account: DID?) { leave(ticket, of: requests(of: account)) }
+    package func leave(_ ticket: TicketQueue.Ticket, account: DID?) { leave(ticket, of: enter(account)) }
 
     package func ended(
         account: DID?,
@@ -41,15 +39,15 @@ extension Gate {
         budget: ServerBudget? = nil,
         now: Timestamp
     ) async {
-        await ended(of: requests(of: account), acknowledging: identifiers, budget: budget, now: now)
+        await ended(of: enter(account), acknowledging: identifiers, budget: budget, now: now)
     }
 
     /// Asks to send a request of an account at work, which ends at once.
-    package func pass(_ requests: AccountRequests?, now: Timestamp) async throws(StoreError) -> Admission {
+    package func pass(_ sender: Sender, now: Timestamp) async throws(StoreError) -> Admission {
         let ticket = TicketQueue.Ticket()
-        let admission = try await admit(of: requests, ticket: ticket, now: now)
-        leave(ticket, of: requests)
-        if admission == .go { await ended(of: requests, now: now) }
+        let admission = try await admit(of: sender, ticket: ticket, now: now)
+        leave(ticket, of: sender)
+        if admission == .go { await ended(of: sender, now: now) }
         return admission
     }
 

@@ -16,8 +16,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     package let environment: Environment
-    /// The account's requests at the gate; `nil` before the first one.
-    private let requests = Mutex<AccountRequests?>(nil)
+    /// The account as a sender at the gate; `nil` before its first request.
+    private let sender = Mutex<Sender?>(nil)
     /// Whether a token was asked for before the server's clock was measured.
     private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
@@ -56,16 +56,10 @@ package final class EndorserAPI: Sendable {
         // The refused token is not needed: the maker has reported it.
         var token: OpenRequest.TokenSource?
         if request.account != nil, !tokens.isAnonymous { token = { _ in try await maker.token() } }
-        var requests = request.account.flatMap(known)
-        if requests == nil, request.account != nil { requests = await enter(request.account) }
-        var open = OpenRequest(
-            of: request.account,
-            among: requests,
-            through: gate,
-            by: requester,
-            observer: maker,
-            token: token
-        )
+        // A cycle enters nothing: an asynchronous call that does nothing takes hundreds of instructions.
+        let sender: Sender
+        if let known = known(request.account) { sender = known } else { sender = await enter(request.account) }
+        var open = OpenRequest(of: sender, through: gate, by: requester, observer: maker, token: token)
         (open.identifiers, open.retries) = (request.identifiers, request.retries)
         var answer: Answer?
         while await open.next() {
@@ -93,34 +87,37 @@ package final class EndorserAPI: Sendable {
 
     // MARK: - Memory
 
-    /// The account's requests, if it has sent some.
-    private func known(_ account: DID) -> AccountRequests? {
-        requests.withLock { $0?.account == account ? $0 : nil }
+    /// The sender for an account, if it has sent requests.
+    private func known(_ account: DID?) -> Sender? {
+        sender.withLock { sender in sender.flatMap { $0.account == account ? $0 : nil } }
     }
 
-    /// Enters the requests of an account, or of none, and leaves those of the one before.
+    /// Enters an account at the gate, in place of the identity before it.
     @discardableResult
-    func enter(_ account: DID?) async -> AccountRequests? {
-        let next = account == nil ? nil : await gate.enter(account)
-        let former = requests.withLock { requests in
-            defer { requests = next }
-            return requests
-        }
-        await gate.leave(former, now: environment.time.now)
+    func enter(_ account: DID?) async -> Sender {
+        let next = await gate.enter(account)
+        guard account != nil else { return next }
+        await leave(for: next)
         return next
+    }
+
+    /// Leaves the account, which rests or is not the identity any more.
+    func leave(for next: Sender? = nil) async {
+        let former = sender.withLock { sender in
+            defer { sender = next }
+            return sender
+        }
+        if let former { await gate.leave(former, now: environment.time.now) }
     }
 
     /// Ends the visit of an account: what it sent is stored with the end of its lease.
     ///
     /// - Parameter isInterrupted: Whether the account's last visit did not end.
     func endVisit(of account: DID, isInterrupted: Bool) async {
-        var requests = known(account)
-        if requests == nil, isInterrupted { requests = await enter(account) }
-        await requests?.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
+        var sender = known(account)
+        if sender == nil, isInterrupted { sender = await enter(account) }
+        await sender?.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
     }
-
-    /// Leaves the account, which rests or is not the identity any more.
-    func leave() async { await enter(nil) }
 
     // MARK: - Tokens
 

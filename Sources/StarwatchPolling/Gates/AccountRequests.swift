@@ -2,10 +2,27 @@ package import StarwatchCore
 import StarwatchStore
 import Synchronization
 
+/// The sender of requests to a server, from its ``Gate/enter(_:)`` to its ``Gate/leave(_:now:)``: the runtime of an account, or a
+/// request alone.
+package struct Sender: Sendable {
+    /// `nil` for requests of no account.
+    package let account: DID?
+    /// The requests among which its own count; `nil` if they count among none.
+    let requests: AccountRequests?
+
+    /// Ends a visit: what the account sent is stored with the end of its lease.
+    ///
+    /// - Parameter isInterrupted: Whether an interrupted visit can have sent requests that only the lease counts.
+    package func endVisit(isInterrupted: Bool, now: Timestamp) async {
+        if isInterrupted { _ = try? await requests?.load(now: now) }
+        requests?.record(now: now)
+    }
+}
+
 /// The requests of one account at its gate, as long as somebody sends some: its window, with the reads and writes of it.
 ///
-/// ``Gate/enter(_:)`` gives every user of an account the same one: the account's runtime, and each request that has none.
-package final class AccountRequests: Sendable {
+/// Every ``Sender`` of an account has the same one.
+final class AccountRequests: Sendable {
     /// The writes of the window. Requests that come before one starts share it, and the time is the latest of them.
     private typealias Writes = (queued: Promise<StoreError?>?, now: Timestamp, running: Promise<StoreError?>?)
 
@@ -16,7 +33,7 @@ package final class AccountRequests: Sendable {
     }
 
     /// The account; `nil` for the requests of all.
-    package let account: DID?
+    let account: DID?
     private let limits: GateLimits
     private let store: Store?
     private let read = SharedRead()
@@ -68,7 +85,7 @@ package final class AccountRequests: Sendable {
         let (now, write) = state.withLock { state in
             let now = state.writes?.now ?? now
             state.writes = (queued: nil, now: now, running: own)
-            return (now, state.window?.startWrite(now: now, isLast: false))
+            return (now, state.window?.startWrite(now: now))
         }
         var failure: StoreError?
         if let write {
@@ -86,14 +103,6 @@ package final class AccountRequests: Sendable {
         }
         own.fulfil(failure)
         if let failure { throw failure }
-    }
-
-    /// Ends a visit: what the account sent is stored with the end of its lease.
-    ///
-    /// - Parameter isInterrupted: Whether an interrupted visit can have sent requests that only the lease counts.
-    package func endVisit(isInterrupted: Bool, now: Timestamp) async {
-        if isInterrupted { _ = try? await load(now: now) }
-        record(now: now)
     }
 
     /// Notes for the store what the account has sent, and takes no more requests that its lease counts.

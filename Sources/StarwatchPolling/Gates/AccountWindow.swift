@@ -78,10 +78,7 @@ struct AccountWindow: Sendable {
     }
 
     /// Starts a write.
-    ///
-    /// - Parameter isLast: `true` if no request goes any more, so none is stored ahead.
-    mutating func startWrite(now: Timestamp, isLast: Bool) -> Write {
-        let block = isLast ? 0 : block
+    mutating func startWrite(now: Timestamp) -> Write {
         isUnstored = block > 0 || requests.underWay > 0
         let stored = StoredWindows(requests, acknowledgements, ahead: block, now: now)
         return Write(bytes: stored.bytes, now: now, reserved: block, former: reserved)
@@ -90,14 +87,12 @@ struct AccountWindow: Sendable {
     /// Stores no requests ahead any more, because none goes.
     mutating func stop() { block = 0 }
 
-    /// Starts and ends a write after which no request goes without another one.
+    /// Ends what the stored window or the lease counts ahead, after which no request goes without a write.
     ///
     /// - Returns: The bytes for the store; `nil` if it has them.
     mutating func rest(now: Timestamp) -> [UInt8]? {
-        let isUnstored = isUnstored
-        let write = startWrite(now: now, isLast: true)
-        end(write)
-        return isUnstored ? write.bytes : nil
+        defer { (reserved, storedAt, isUnstored) = (0, now, requests.underWay > 0) }
+        return isUnstored ? StoredWindows(requests, acknowledgements, now: now).bytes : nil
     }
 
     /// Ends a write that reached the store. Requests that went meanwhile used what was stored before.

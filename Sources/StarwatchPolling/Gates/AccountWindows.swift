@@ -24,22 +24,22 @@ final class AccountWindows {
     /// The requests that the window of the gauges has left.
     func room(at now: Timestamp) -> Int { last?.change { $0.room(at: now) } ?? limits.requestsPerMinute }
 
-    func enter(_ account: DID?) -> AccountRequests? {
-        guard common == nil, let account else { return common }
-        if let place = atWork.firstIndex(where: { $0.requests.account == account }) {
-            atWork[place].users += 1
-            return atWork[place].requests
-        }
-        let requests = AccountRequests(of: account, limits: limits, store: store)
-        atWork.append((requests, users: 1))
-        return requests
+    func enter(_ account: DID?) -> Sender {
+        guard common == nil, let account else { return Sender(account: account, requests: common) }
+        let known = atWork.firstIndex { $0.requests.account == account }
+        if known == nil { atWork.append((AccountRequests(of: account, limits: limits, store: store), users: 0)) }
+        let place = known ?? atWork.count - 1
+        atWork[place].users += 1
+        return Sender(account: account, requests: atWork[place].requests)
     }
 
     /// Stores what was sent, after the last use.
     ///
     /// An operator's request can have gone by a lease whose visit has not begun. That visit must find it.
-    func leave(_ requests: AccountRequests?, now: Timestamp) {
-        guard let requests, let place = atWork.firstIndex(where: { $0.requests === requests }) else { return }
+    func leave(_ sender: Sender, now: Timestamp) {
+        guard let requests = sender.requests, let place = atWork.firstIndex(where: { $0.requests === requests }) else {
+            return
+        }
         atWork[place].users -= 1
         guard atWork[place].users == 0 else { return }
         atWork.remove(at: place)

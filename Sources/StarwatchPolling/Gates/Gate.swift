@@ -95,21 +95,19 @@ package actor Gate {
 
     // MARK: - Requests
 
-    /// Begins a use of the requests among which those of an account count; `nil` if they count among none.
-    package func enter(_ account: DID?) -> AccountRequests? { windows.enter(account) }
+    /// Begins to send requests of an account, or of none.
+    package func enter(_ account: DID?) -> Sender { windows.enter(account) }
 
-    /// Ends a use. The gate then forgets an account that nobody else uses.
-    package func leave(_ requests: AccountRequests?, now: Timestamp) { windows.leave(requests, now: now) }
+    /// Ends that. The gate then forgets an account that nobody else sends requests of.
+    package func leave(_ sender: Sender, now: Timestamp) { windows.leave(sender, now: now) }
 
     /// Decides whether one request, which acknowledges `identifiers` identifiers, can go now. It does not count it.
     ///
-    /// - Parameters:
-    ///   - requests: Those among which it counts; `nil` if it counts among none.
-    ///   - ticket: The request's ticket, the same during its whole wait. Later requests wait behind it until it goes or leaves
-    ///     with ``leave(_:of:)``.
+    /// - Parameter ticket: The request's ticket, the same during its whole wait. Later requests wait behind it until it
+    ///   goes or leaves with ``leave(_:of:)``.
     /// - Throws: ``StoreError`` if the window cannot be read: without the store no request goes.
     package func turn(
-        of requests: AccountRequests?,
+        of sender: Sender,
         ticket: TicketQueue.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
@@ -117,15 +115,15 @@ package actor Gate {
         // The conditions are here, not in the functions: a cycle comes by twice, and an asynchronous call that does nothing
         // takes hundreds of instructions.
         if !isRestored { try await restore(now: now) }
-        if let requests, !requests.isLoaded { try await requests.load(now: now) }
+        if let requests = sender.requests, !requests.isLoaded { try await requests.load(now: now) }
         if !wait.isStored { await wait.save() }
         if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
         if wait.isCorrected {
             // Another wait can come during the write.
             await wait.save()
-            return try await turn(of: requests, ticket: ticket, acknowledging: identifiers, now: now)
+            return try await turn(of: sender, ticket: ticket, acknowledging: identifiers, now: now)
         }
-        if let requests {
+        if let requests = sender.requests {
             windows.last = requests
             if let until = requests.change({ $0.wait(ticket, acknowledging: identifiers, now: now) }) ?? nil {
                 // A request that waits for its account's limit takes no place of the others.
@@ -142,15 +140,15 @@ package actor Gate {
     /// - Throws: ``StoreError`` if the count cannot be stored. The request does not go, because a crash would forget
     ///   it.
     package func admit(
-        of requests: AccountRequests?,
+        of sender: Sender,
         ticket: TicketQueue.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        let turn = try await turn(of: requests, ticket: ticket, acknowledging: identifiers, now: now)
+        let turn = try await turn(of: sender, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go else { return turn }
         windows.budget?.spend(ticket, now: now)
-        guard let requests else { return .go }
+        guard let requests = sender.requests else { return .go }
         let isReserved = requests.change { window in
             window.spend(ticket, acknowledging: identifiers, now: now)
             return identifiers == 0 && window.takeReserved(now: now)
@@ -169,8 +167,8 @@ package actor Gate {
     }
 
     /// Removes a request from the queue after it gave up.
-    package func leave(_ ticket: TicketQueue.Ticket, of requests: AccountRequests?) {
-        requests?.change { $0.leave(ticket) }
+    package func leave(_ ticket: TicketQueue.Ticket, of sender: Sender) {
+        sender.requests?.change { $0.leave(ticket) }
         windows.budget?.leave(ticket)
     }
 
@@ -179,12 +177,12 @@ package actor Gate {
     ///
     /// - Parameter budget: What the response's headers say of the server's rate limit; `nil`: nothing.
     package func ended(
-        of requests: AccountRequests?,
+        of sender: Sender,
         acknowledging identifiers: Int = 0,
         budget: ServerBudget? = nil,
         now: Timestamp
     ) async {
-        requests?.change { $0.end(acknowledging: identifiers, now: now) }
+        sender.requests?.change { $0.end(acknowledging: identifiers, now: now) }
         guard let budget else { return }
         serverRemaining = budget.remaining
         if let until = budget.notBefore(now: now) { await wait.hold(until: until, now: now) }

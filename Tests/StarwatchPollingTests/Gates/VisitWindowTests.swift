@@ -59,11 +59,11 @@ import Testing
     @Test func theRequestsOfAVisitAreStoredWithItsEnd() async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        let requests = await gate.enter(account)
-        for _ in 0..<AccountLease.requests { #expect(try await gate.pass(requests, now: start) == .go) }
+        let sender = await gate.enter(account)
+        for _ in 0..<AccountLease.requests { #expect(try await gate.pass(sender, now: start) == .go) }
         #expect(try await !stored())
-        await requests?.endVisit(isInterrupted: false, now: start)
-        await gate.leave(requests, now: start)
+        await sender.endVisit(isInterrupted: false, now: start)
+        await gate.leave(sender, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
         #expect(try await stored())
         #expect(try await room(of: 40, at: start) == 40 - AccountLease.requests)
@@ -97,7 +97,7 @@ import Testing
         let lease = try await claim(at: later, by: "second")
         if isForgotten { try await store.accounts.makeDue(account, now: later) }
         let gate = makeGate(requests: 40)
-        await gate.enter(account)?.endVisit(isInterrupted: true, now: later)
+        await gate.enter(account).endVisit(isInterrupted: true, now: later)
         _ = try await store.accounts.release([LeaseEnd(lease, next: later)])
         #expect(try await claim(at: later, by: "second").wasReleased)
         #expect(try await room(of: 40, at: later) == 40 - AccountLease.requests)
@@ -107,12 +107,12 @@ import Testing
     @Test func aReleasedVisitLeavesNoRequestsThatOnlyItsLeaseCounts() async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        let requests = await gate.enter(account)
-        #expect(try await gate.pass(requests, now: start) == .go)
-        await requests?.endVisit(isInterrupted: false, now: start)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
+        await sender.endVisit(isInterrupted: false, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
         // An operator's request, while the account rests.
-        #expect(try await gate.pass(requests, now: start) == .go)
+        #expect(try await gate.pass(sender, now: start) == .go)
         // After a crash.
         #expect(try await room(of: 40, at: start) < 40 - 1)
         await store.close()
@@ -133,10 +133,10 @@ import Testing
         var limits = GateLimits(requestsPerMinute: 40, acknowledgementsPerMinute: 100, areOfAccounts: true)
         limits.requestsPerSecond = 3
         let gate = Gate(server: server, limits: limits, store: store)
-        let requests = await gate.enter(account)
-        for _ in 0..<3 { #expect(try await gate.pass(requests, now: start) == .go) }
-        await requests?.endVisit(isInterrupted: false, now: start)
-        await gate.leave(requests, now: start)
+        let sender = await gate.enter(account)
+        for _ in 0..<3 { #expect(try await gate.pass(sender, now: start) == .go) }
+        await sender.endVisit(isInterrupted: false, now: start)
+        await gate.leave(sender, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
         _ = try await store.identity.eraseAccount(account)
         #expect(try await !stored())
@@ -153,9 +153,9 @@ import Testing
     @Test func anOperatorsRequestBeforeTheVisitIsCountedInIt() async throws {
         _ = try await claimFirst()
         let gate = makeGate(requests: 40)
-        let requests = await gate.enter(account)
-        #expect(try await gate.pass(requests, now: start) == .go)
-        await gate.leave(requests, now: start)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
+        await gate.leave(sender, now: start)
         #expect(try await room(of: 40, at: start) == 40 - 1)
         await store.close()
     }
@@ -169,9 +169,9 @@ import Testing
         if isForgotten { try await store.accounts.makeDue(account, now: later) }
         let gate = makeGate(requests: 40)
         // An operator's request, before the visit.
-        let requests = await gate.enter(account)
-        #expect(try await gate.pass(requests, now: later) == .go)
-        await gate.leave(requests, now: later)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: later) == .go)
+        await gate.leave(sender, now: later)
         #expect(try await room(of: 40, at: later) == 40 - 1 - AccountLease.requests)
         await store.close()
     }
@@ -181,10 +181,10 @@ import Testing
     ) async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        let requests = await gate.enter(account)
-        #expect(try await gate.pass(requests, now: start) == .go)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
         if !isInterrupted {
-            await requests?.endVisit(isInterrupted: false, now: start)
+            await sender.endVisit(isInterrupted: false, now: start)
             _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
         }
         await store.close()
@@ -200,14 +200,14 @@ import Testing
         let gate = makeGate(requests: 40)
         weak var known: AccountRequests?
         do {
-            let (requests, other) = (await gate.enter(account), await gate.enter(account))
-            known = requests
-            #expect(other === requests)
-            #expect(try await gate.pass(requests, now: start) == .go)
+            let (sender, other) = (await gate.enter(account), await gate.enter(account))
+            known = sender.requests
+            #expect(other.requests === sender.requests)
+            #expect(try await gate.pass(sender, now: start) == .go)
             await gate.leave(other, now: start)
-            #expect(try await gate.pass(requests, now: start) == .go)
+            #expect(try await gate.pass(sender, now: start) == .go)
             #expect(await gate.remaining(now: start) == 40 - 2)
-            await gate.leave(requests, now: start)
+            await gate.leave(sender, now: start)
         }
         #expect(known == nil)
         #expect(await gate.remaining(now: start) == 40)
@@ -230,15 +230,15 @@ import Testing
             random: { 0.5 }
         )
         for _ in 0..<2 {
-            let requests = await gate.enter(account)
-            var open = OpenRequest(of: account, among: requests, through: gate, by: requester, token: nil)
+            let sender = await gate.enter(account)
+            var open = OpenRequest(of: sender, through: gate, by: requester, token: nil)
             #expect(await open.next())
             let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
             let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
             _ = open.receive(HTTPExchange(result: .failure(.cancelled), measurements: measurements))
             await open.end(with: .cancelled)
             #expect(await !open.next())
-            await gate.leave(requests, now: start)
+            await gate.leave(sender, now: start)
             #expect(await gate.remaining(now: start) == 40, "The account is forgotten.")
         }
         #expect(try await room(of: 40, at: start) == 40 - 2)

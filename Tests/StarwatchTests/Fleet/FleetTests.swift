@@ -1,12 +1,12 @@
 import Foundation
 import MockEndorser
 import StarwatchCore
-import StarwatchPolling
 import StarwatchTransport
 import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 @testable import StarwatchStore
 
 /// An agent that works for many accounts, on one database.
@@ -447,8 +447,8 @@ import Testing
 
         private let traces = Mutex<[Trace]>([])
 
-        func note(_ runtime: AccountRuntime?, _ requests: AccountRequests? = nil) {
-            traces.withLock { $0.append(Trace(runtime: runtime, requests: requests)) }
+        func note(_ runtime: AccountRuntime?, _ sender: Sender? = nil) {
+            traces.withLock { $0.append(Trace(runtime: runtime, requests: sender?.requests)) }
         }
 
         var count: Int { traces.withLock(\.count) }
@@ -463,10 +463,10 @@ import Testing
             let leases = await service.claim()
             #expect(leases.count == 2)
             for lease in leases {
-                let requests = await gate.enter(lease.account)
-                traces.note(nil, requests)
+                let sender = await gate.enter(lease.account)
+                traces.note(nil, sender)
                 await service.visit(lease) { traces.note(service.residents.runtime(of: lease.account)) }
-                await gate.leave(requests, now: world.clock.now)
+                await gate.leave(sender, now: world.clock.now)
             }
             #expect(traces.count == 4)
             // The next claim releases them.
