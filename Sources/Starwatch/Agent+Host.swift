@@ -61,7 +61,9 @@ extension Agent {
     }
 
     /// Discards the cached tokens. The next request gets a new one.
-    public func refreshAuthentication() async { await runtime.account.api.tokens.forget() }
+    public func refreshAuthentication() async {
+        for runtime in [runtime] + (fleet?.residents.runtimes ?? []) { await runtime.account.api.tokens.forget() }
+    }
 
     // MARK: - Polling
 
@@ -91,10 +93,12 @@ extension Agent {
     ///
     /// - Throws: As ``activeIdentity()``.
     public func pollingContext() async throws(AgentError) -> PollingContext {
-        let api = runtime.account.api
+        let (api, account) = (runtime.account.api, try await activeIdentity())
+        // So that its requests are not read and stored each time.
+        if let account { await api.enter(account) }
         return PollingContext(
             server: ServerURL(options.server.url)?.base ?? options.server.url,
-            account: try await activeIdentity(),
+            account: account,
             storage: storage,
             tokens: options.auth.kind == .none
                 ? .none : PollTokens(api.tokens) { api.gate.known.dialect ?? api.assumedDialect }

@@ -74,6 +74,18 @@ import Testing
         },
     ]
 
+    static var stepCount: Int { steps.count }
+
+    /// Does the first steps of a round.
+    ///
+    /// - Returns: The rows.
+    static func rows(after count: Int, in store: Store, _ world: World) async throws -> [String] {
+        var round = Round()
+        round.state = try await store.polls.state(world.stream, maxUndelivered: 100)
+        for step in steps[..<count] { try await step.run(store, world.stream, world.now, &round) }
+        return try Self().dump(world.path)
+    }
+
     /// Every row of every table that a step can write.
     private func dump(_ path: String) throws -> [String] {
         let queue = try DatabaseQueue(path: path)

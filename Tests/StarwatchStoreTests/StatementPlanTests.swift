@@ -153,7 +153,7 @@ extension StatementPlanTests {
                     for: term
                 )
                 for work in [VisitWork.all, .delivery] { _ = try await store.accounts.nextDue(work) }
-                _ = try await store.accounts.renew([lease], until: later, for: term)
+                _ = try await store.accounts.renew(until: later, for: term)
                 try await store.accounts.makeDue(World.alice, now: now)
                 _ = try await store.accounts.release(lease, next: later, attempted: now, succeeded: now)
                 _ = try await store.accounts.list(after: World.bob, limit: 9)

@@ -13,6 +13,44 @@ extension Gate {
         )
     }
 
+    /// The account stays at work until the end of the test, as with the other functions.
+    package func turn(
+        account: DID?,
+        ticket: TicketQueue.Ticket,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        try await turn(of: enter(account), ticket: ticket, now: now)
+    }
+
+    package func admit(
+        account: DID?,
+        ticket: TicketQueue.Ticket,
+        acknowledging identifiers: Int = 0,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        try await admit(of: enter(account), ticket: ticket, acknowledging: identifiers, now: now)
+    }
+
+    package func leave(_ ticket: TicketQueue.Ticket, account: DID?) { leave(ticket, of: enter(account)) }
+
+    package func ended(
+        account: DID?,
+        acknowledging identifiers: Int = 0,
+        budget: ServerBudget? = nil,
+        now: Timestamp
+    ) async {
+        await ended(of: enter(account), acknowledging: identifiers, budget: budget, now: now)
+    }
+
+    /// Asks to send a request of an account at work, which ends at once.
+    package func pass(_ sender: Sender, now: Timestamp) async throws(StoreError) -> Admission {
+        let ticket = TicketQueue.Ticket()
+        let admission = try await admit(of: sender, ticket: ticket, now: now)
+        leave(ticket, of: sender)
+        if admission == .go { await ended(of: sender, now: now) }
+        return admission
+    }
+
     /// Asks to send a request, which gives up when it must wait.
     package func admit(
         account: DID,

@@ -59,7 +59,7 @@ import Testing
     }
 
     private func provider(_ algorithm: SigningAlgorithm = .hs256) -> StoredKeyTokenProvider {
-        StoredKeyTokenProvider(algorithm: algorithm, source: source, lifetime: .seconds(3600))
+        StoredKeyTokenProvider(algorithm: algorithm, source: source)
     }
 
     private func token(

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func keyProvider(_ content: String = Vector.keyHex) -> KeyFileTokenProvider {
-        KeyFileTokenProvider(.es256k, file: secretFile(content), lifetime: .seconds(60))
+        KeyFileTokenProvider(.es256k, file: secretFile(content), terms: TokenTerms(lifetime: .seconds(60)))
     }
 
     private func payload(_ token: AccessToken?) throws -> String {
@@ -145,7 +145,7 @@ import Testing
     // MARK: - Shared secret
 
     @Test func canonicalClaimsMatchTheRequirements() async throws {
-        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "id-1" })
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), terms: TokenTerms(makeID: { "id-1" }))
         let token = try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         let did = alice.rawValue
         #expect(
@@ -162,7 +162,11 @@ import Testing
     }
 
     @Test func aServerCanAskForAnotherScope() async throws {
-        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), scope: "notifications:read offers:read")
+        let provider = KeyFileTokenProvider(
+            .hs256,
+            file: secretFile(),
+            terms: TokenTerms(scope: "notifications:read offers:read")
+        )
         let token = try #require(
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         )
@@ -174,7 +178,7 @@ import Testing
     @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
         // The example of RFC 7515, A.1 has another header; another implementation computed this value.
         let file = secretFile("a secret of thirty-two bytes ok!")
-        let provider = KeyFileTokenProvider(.hs256, file: file, lifetime: .seconds(60))
+        let provider = KeyFileTokenProvider(.hs256, file: file, terms: TokenTerms(lifetime: .seconds(60)))
         let token = try await provider.token(
             for: DID("did:ethr:0x0")!,
             dialect: .endorser,
@@ -248,6 +252,25 @@ import Testing
         #expect(try await token() != first)
     }
 
+    /// Each of many accounts has a provider of its own, so that none drops another's token.
+    @Test func providersWithTheSameTermsShowTheExpiryOfTheLastToken() async throws {
+        let terms = TokenTerms()
+        let (file, later) = (secretFile(), now + .seconds(100))
+        let providers = (0..<2).map { _ in KeyFileTokenProvider(.hs256, file: file, terms: terms) }
+        func token(_ index: Int, at time: Timestamp) async throws -> AccessToken? {
+            try await providers[index].token(for: alice, dialect: .canonical, purpose: .poll, serverTime: time)
+        }
+        let first = try #require(try await token(0, at: now))
+        let second = try #require(try await token(1, at: later))
+        #expect(try await token(0, at: later) == first)
+        for provider in providers { #expect(await provider.expiry == second.expiresAt) }
+        // One that keeps none changes nothing.
+        await KeyFileTokenProvider(.hs256, file: file, terms: terms).forget()
+        #expect(await providers[0].expiry == second.expiresAt)
+        await providers[1].forget()
+        #expect(await providers[0].expiry == nil)
+    }
+
     @Test func noTokenIsGivenToAnotherAccountOrDialect() async throws {
         let provider = KeyFileTokenProvider(.hs256, file: secretFile())
         var issuers: Set<String?> = []
@@ -262,7 +285,7 @@ import Testing
     }
 
     @Test func newSecretDropsTheKeptToken() async throws {
-        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "same" })
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), terms: TokenTerms(makeID: { "same" }))
         func token() async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         }
@@ -273,7 +296,7 @@ import Testing
     }
 
     @Test func aNewSecretThatIsRefusedStopsTokensUntilItIsCorrected() async throws {
-        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), makeID: { "same" })
+        let provider = KeyFileTokenProvider(.hs256, file: secretFile(), terms: TokenTerms(makeID: { "same" }))
         func token() async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         }
@@ -291,7 +314,11 @@ import Testing
         let time = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_767_225_600)]
         try FileManager.default.setAttributes(time, ofItemAtPath: path)
         let providers = (0..<2).map { _ in
-            KeyFileTokenProvider(.hs256, file: SecretFile(path: path, setting: "auth.file"), makeID: { "same" })
+            KeyFileTokenProvider(
+                .hs256,
+                file: SecretFile(path: path, setting: "auth.file"),
+                terms: TokenTerms(makeID: { "same" })
+            )
         }
         func token(_ provider: KeyFileTokenProvider, for account: DID) async throws -> String? {
             try await provider.token(for: account, dialect: .canonical, purpose: .poll, serverTime: now)?.rawValue

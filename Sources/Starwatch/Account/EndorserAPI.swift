@@ -16,6 +16,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     package let environment: Environment
+    /// The account as a sender at the gate; `nil` before its first request.
+    private let sender = Mutex<Sender?>(nil)
     /// Whether a token was asked for before the server's clock was measured.
     private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
@@ -54,7 +56,10 @@ package final class EndorserAPI: Sendable {
         // The refused token is not needed: the maker has reported it.
         var token: OpenRequest.TokenSource?
         if request.account != nil, !tokens.isAnonymous { token = { _ in try await maker.token() } }
-        var open = OpenRequest(of: request.account, through: gate, by: requester, observer: maker, token: token)
+        // A cycle enters nothing: an asynchronous call that does nothing takes hundreds of instructions.
+        let sender: Sender
+        if let known = known(request.account) { sender = known } else { sender = await enter(request.account) }
+        var open = OpenRequest(of: sender, through: gate, by: requester, observer: maker, token: token)
         (open.identifiers, open.retries) = (request.identifiers, request.retries)
         var answer: Answer?
         while await open.next() {
@@ -78,6 +83,40 @@ package final class EndorserAPI: Sendable {
         }
         maker.ended(open.end)
         return (open.end.failure.map(Result.failure) ?? .success(answer!), open.end)
+    }
+
+    // MARK: - Memory
+
+    /// The sender for an account, if it has sent requests.
+    private func known(_ account: DID?) -> Sender? {
+        sender.withLock { sender in sender.flatMap { $0.account == account ? $0 : nil } }
+    }
+
+    /// Enters an account at the gate, in place of the identity before it.
+    @discardableResult
+    func enter(_ account: DID?) async -> Sender {
+        let next = await gate.enter(account)
+        guard account != nil else { return next }
+        await leave(for: next)
+        return next
+    }
+
+    /// Leaves the account, which rests or is not the identity any more.
+    func leave(for next: Sender? = nil) async {
+        let former = sender.withLock { sender in
+            defer { sender = next }
+            return sender
+        }
+        if let former { await gate.leave(former, now: environment.time.now) }
+    }
+
+    /// Ends the visit of an account: what it sent is stored with the end of its lease.
+    ///
+    /// - Parameter isInterrupted: Whether the account's last visit did not end.
+    func endVisit(of account: DID, isInterrupted: Bool) async {
+        var sender = known(account)
+        if sender == nil, isInterrupted { sender = await enter(account) }
+        await sender?.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
     }
 
     // MARK: - Tokens

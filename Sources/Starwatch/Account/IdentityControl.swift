@@ -84,7 +84,6 @@ struct IdentityControl: Sendable {
         let did = try removal.account()
         switch try await store.identity.eraseAccount(did) {
         case .erased(let isPurged, let keptCopy):
-            await account.api.requester.gates.noteErased(did)
             environment.logger.log(.identityErased, [.identity: "\(pseudonym.hash(did))"])
             if let keptCopy { throw Self.remains(in: keptCopy) }
             return IdentityErasureReport(purged: isPurged)

@@ -128,7 +128,8 @@ package struct DigestFetcher: Sendable {
         }
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
         let gate = requester.gates.gate(to: origin)
-        var open = OpenRequest(of: account, through: gate, by: requester) { _ in
+        let sender = await gate.enter(account)
+        var open = OpenRequest(of: sender, through: gate, by: requester) { _ in
             try digest.token.map { try AccessToken(file: $0) }
         }
         (open.retries, open.deadline) = (.never, deadline)
@@ -142,6 +143,7 @@ package struct DigestFetcher: Sendable {
                 await open.end(with: nil)
             }
         }
+        await gate.leave(sender, now: time.now)
         switch (open.end.failure, open.exchange?.response) {
         case (nil, let response?) where response.status == 200 || isEmptyAnswer(response, of: digest):
             return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)

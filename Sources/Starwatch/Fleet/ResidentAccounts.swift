@@ -34,6 +34,11 @@ final class ResidentAccounts<Runtime: Sendable>: Sendable {
     /// The runtime of an account at work; `nil` if the account rests.
     func runtime(of account: DID) -> Runtime? { residents.withLock { $0[account]?.runtime } }
 
+    /// The runtimes in the same order in every process, so that a simulated run can be replayed.
+    var runtimes: [Runtime] {
+        residents.withLock(\.self).sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value.runtime)
+    }
+
     private func enter(_ account: DID) -> Runtime {
         residents.withLock { residents in
             if let resident = residents[account] {

@@ -12,45 +12,40 @@ struct TokenSource {
     let signingKeys: StoredSigningKeys
     let time: any TimeSource
 
-    /// Makes the provider of its tokens.
-    func provider() throws(AgentError) -> any TokenProvider {
-        let auth = options.tokens
-        if auth.storedKeys { return try storedKeys(auth) }
+    /// Returns what makes a provider. Each remembers tokens and keys of its own, and all have one pool.
+    func maker() throws(AgentError) -> @Sendable () -> any TokenProvider {
+        let (auth, signingKeys) = (options.tokens, signingKeys)
+        let terms = TokenTerms(lifetime: auth.tokenLifetime, refreshBefore: auth.refreshBefore, scope: auth.scope)
+        if auth.storedKeys {
+            let algorithm = try algorithm(of: auth)
+            return { StoredKeyTokenProvider(algorithm: algorithm, source: signingKeys, terms: terms) }
+        }
         switch auth.kind {
-        case .none: return AnonymousTokenProvider()
+        case .none: return { AnonymousTokenProvider() }
         case .sharedSecret:
-            return keyFile(.hs256, try secrets.file(auth.secretFile, "auth.secret_file", holding: .bytes))
+            let file = try secrets.file(auth.secretFile, "auth.secret_file", holding: .bytes)
+            return { KeyFileTokenProvider(.hs256, file: file, terms: terms) }
         case .didKey:
-            return keyFile(.es256k, try secrets.file(auth.keyFile, "auth.key_file", holding: .text))
+            let file = try secrets.file(auth.keyFile, "auth.key_file", holding: .text)
+            return { KeyFileTokenProvider(.es256k, file: file, terms: terms) }
         case .tokenPool:
-            return TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file", holding: .text))
+            let pool = TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file", holding: .text))
+            return { pool }
         case .command:
             guard let argv = auth.argv, !argv.isEmpty else {
                 throw AgentError(.configuration, "auth.kind command needs auth.argv, the program and its arguments.")
             }
-            return CommandTokenProvider(
-                argv: argv,
-                lifetime: auth.tokenLifetime,
-                refreshBefore: auth.refreshBefore,
-                runCommand: { [timeout = options.server.timeout, time] argv in
-                    try await CommandOutput.text(of: argv, within: timeout, time: time)
+            let (timeout, time) = (options.server.timeout, time)
+            return {
+                CommandTokenProvider(argv: argv, terms: terms) {
+                    try await CommandOutput.text(of: $0, within: timeout, time: time)
                 }
-            )
+            }
         }
     }
 
-    private func keyFile(_ algorithm: SigningAlgorithm, _ file: SecretFile) -> KeyFileTokenProvider {
-        KeyFileTokenProvider(
-            algorithm,
-            file: file,
-            lifetime: options.auth.tokenLifetime,
-            refreshBefore: options.auth.refreshBefore,
-            scope: options.auth.scope
-        )
-    }
-
-    /// The source of tokens that are signed with keys of the database.
-    private func storedKeys(_ auth: AuthOptions) throws(AgentError) -> any TokenProvider {
+    /// The algorithm of the keys of the database.
+    private func algorithm(of auth: AuthOptions) throws(AgentError) -> SigningAlgorithm {
         guard let algorithm = auth.signingAlgorithm else {
             throw AgentError(.configuration, "auth.stored_keys needs auth.kind shared_secret or did_key.")
         }
@@ -60,13 +55,7 @@ struct TokenSource {
         guard options.security.masterKeyFile != nil || options.security.masterKeyCommand != nil else {
             throw AgentError(.configuration, "auth.stored_keys needs a master key, as security.master_key_file.")
         }
-        return StoredKeyTokenProvider(
-            algorithm: algorithm,
-            source: signingKeys,
-            lifetime: auth.tokenLifetime,
-            refreshBefore: auth.refreshBefore,
-            scope: auth.scope
-        )
+        return algorithm
     }
 }
 

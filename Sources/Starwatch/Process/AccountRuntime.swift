@@ -40,7 +40,7 @@ package final class AccountRuntime: Sendable {
             logger: environment.logger,
             now: { [time = environment.time] in time.now }
         )
-        let account = Account(identity: identity, api: process.api, wakes: WakeSignals())
+        let account = Account(identity: identity, api: process.api(), wakes: WakeSignals())
         self.account = account
         // Each account has its own delay, so that they do not all ask at once.
         polls = served.map { process.polls.delayed(for: $0) } ?? process.polls
@@ -162,6 +162,7 @@ package final class AccountRuntime: Sendable {
         async let acknowledgements: Void = acknowledger.abort()
         async let digests: Void? = digests?.abort()
         _ = await (cycles, deliveries, acknowledgements, digests)
+        await account.api.leave()
     }
 
     /// The store's present state, with the streams of the active identity.

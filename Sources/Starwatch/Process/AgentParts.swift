@@ -10,7 +10,8 @@ import StarwatchTransport
 struct AgentParts {
     let url: ServerURL
     let http: any HTTPTransport
-    let tokens: any TokenProvider
+    /// Makes the source of an account's tokens.
+    let tokens: @Sendable () -> any TokenProvider
     let assumedDialect: Dialect
     /// The schedules, in the order of the polls.
     let schedules: [Schedule]
@@ -64,7 +65,7 @@ struct AgentParts {
         let secrets = SecretFiles.ofProcess
         do throws(AgentError) {
             tokens = try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
-                .provider()
+                .maker()
             sinks = try SinkFactory(
                 delivery: options.delivery,
                 takesAddresses: options.fleetOfMany != nil,
@@ -114,7 +115,7 @@ struct AgentParts {
     func validate(account: DID?) async throws(AgentError) {
         guard let account else { return }
         do throws(TokenError) {
-            try await tokens.validate(account: account)
+            try await tokens().validate(account: account)
         } catch {
             throw AgentError(.configuration, error.description)
         }

@@ -6,13 +6,7 @@ import StarwatchTransport
 
 /// The parts of a process that need its database, made once at its start.
 extension AgentProcess {
-    static func api(
-        _ parts: AgentParts,
-        _ options: AgentOptions,
-        environment: Environment,
-        requester: Requester,
-        progress: ProgressMark
-    ) -> EndorserAPI {
+    static func gate(_ parts: AgentParts, _ options: AgentOptions, _ environment: Environment, _ gates: Gates) -> Gate {
         let server = parts.url.origin
         var limits = GateLimits(
             requestsPerMinute: options.limits.requestsPerMinute,
@@ -20,7 +14,7 @@ extension AgentProcess {
             areOfAccounts: true
         )
         limits.requestsPerSecond = options.fleetOfMany?.requestsPerSecond
-        let gate = requester.gates.gate(to: server) { [limits] jumps in
+        return gates.gate(to: server) { [limits] jumps in
             Gate(
                 server: server,
                 limits: limits,
@@ -31,21 +25,30 @@ extension AgentProcess {
                 jumps: jumps
             )
         }
-        return EndorserAPI(
-            client: EndorserClient(
-                http: WatchedTransport(parts.http) {
-                    [certificates = environment.metrics.problems.certificates] expiry in
-                    certificates.show(expiry, of: .server)
-                },
-                baseURL: parts.url.base,
-                clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
-                userAgent: options.server.userAgent ?? AgentVersion.userAgent,
-                timeout: options.server.timeout,
-                maxResponseBytes: options.server.maxResponseBytes
-            ),
+    }
+
+    static func client(
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        _ certificates: CertificateMetrics
+    ) -> EndorserClient {
+        EndorserClient(
+            http: WatchedTransport(parts.http) { certificates.show($0, of: .server) },
+            baseURL: parts.url.base,
+            clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
+            userAgent: options.server.userAgent ?? AgentVersion.userAgent,
+            timeout: options.server.timeout,
+            maxResponseBytes: options.server.maxResponseBytes
+        )
+    }
+
+    /// The connection of an account to its server, which remembers its tokens and requests.
+    func api() -> EndorserAPI {
+        EndorserAPI(
+            client: client,
             gate: gate,
             tokens: TokenMemory(
-                of: parts.tokens,
+                of: parts.tokens(),
                 monotonic: { [time = environment.time] in time.monotonic },
                 onAnswer: { [refreshes = environment.metrics.clock.tokenRefreshes] isToken in
                     refreshes[isToken ? .ok : .failed].increment()

@@ -15,8 +15,9 @@ package final class AgentProcess: Sendable {
     let parts: AgentParts
     /// Sends the requests to every server.
     let requester: Requester
-    /// The connection of all accounts to their server.
-    let api: EndorserAPI
+    let client: EndorserClient
+    /// The gate to the server of all accounts.
+    let gate: Gate
     /// Manages the requests of the host program and of digests.
     let pollManager: PollManager
     /// The polls of the active identity. Their splay is this installation's.
@@ -135,10 +136,11 @@ package final class AgentProcess: Sendable {
             after: previous
         )
         pollManager = Self.manager(options, http: parts.http, environment: environment, requester: requester)
-        api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
+        gate = Self.gate(parts, options, environment, gates)
+        client = Self.client(parts, options, metrics.problems.certificates)
         polls = Self.polls(parts, options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
-        let hasTokens = !parts.tokens.isAnonymous
+        let hasTokens = !parts.tokens().isAnonymous
         let shared = options.fleetOfMany?.sharedRequests == true ? polls : []
         sharing = Dictionary(grouping: shared.filter { $0.kind.isShared(withTokens: hasTokens) }, by: \.kind)
             .mapValues { [metrics] in SharedRequests(metrics: metrics.fleet, polls: $0) }

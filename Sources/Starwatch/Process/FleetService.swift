@@ -35,7 +35,6 @@ final class FleetService: Service {
     /// The process, until its end. A start is never mistaken for an earlier one.
     private let owner = RandomID.uuid()
     private let stopping = Atomic(false)
-    private let held = Mutex<[DID: AccountLease]>([:])
     /// The visits that have ended and are not stored yet, and the time since which they wait.
     private let ended = Mutex<(ends: [LeaseEnd], since: Duration)>(([], .zero))
     /// The work that visits leave to the next ones; most leave none but the time of their digests.
@@ -46,12 +45,13 @@ final class FleetService: Service {
     private let restsUntil = Mutex<Timestamp?>(nil)
 
     init(_ process: AgentProcess) {
-        let (gate, options) = (process.api.gate, process.options)
+        let (gate, options) = (process.gate, process.options)
         let (server, wake) = (VisitedServer(gate: gate, options: options), Signal())
         let residents = ResidentAccounts {
             AccountRuntime(of: $0, in: process)
-        } left: { [time = process.environment.time] account, _ in
-            await gate.rest(account, now: time.now)
+        } left: { [store = process.store] account, runtime in
+            await runtime.account.api.leave()
+            store.accounts.rest(account)
         }
         (self.process, self.server, self.wake, self.residents) = (process, server, wake, residents)
     }
@@ -61,7 +61,7 @@ final class FleetService: Service {
         AccountsControl(
             environment: environment,
             pseudonym: process.pseudonym,
-            gate: process.api.gate,
+            gate: process.gate,
             server: server,
             polls: process.polls,
             sharing: process.sharing,
@@ -91,9 +91,7 @@ final class FleetService: Service {
         } onGracefulShutdown: {
             self.stopping.store(true, ordering: .relaxed)
             self.wake.raise()
-            for lease in self.held.withLock(\.inOrder) {
-                self.residents.runtime(of: lease.account)?.wakes.visit.raise()
-            }
+            for runtime in self.residents.runtimes { runtime.wakes.visit.raise() }
         }
         stopped.fulfil(())
         await renewal
@@ -114,7 +112,7 @@ final class FleetService: Service {
                         continue
                     }
                     mark()
-                    group.addTask(executorPreference: process.api.client.http.executor) {
+                    group.addTask(executorPreference: process.client.http.executor) {
                         await self.visit(lease) { polling.release() }
                         all.release()
                     }
@@ -163,7 +161,6 @@ final class FleetService: Service {
                 maxUndelivered: process.options.outbox.maxUndelivered,
                 after: takeEnds()
             )
-            held.withLock { held in for lease in leases { held[lease.account] = lease } }
             server.claimed(leases)
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
@@ -251,8 +248,7 @@ final class FleetService: Service {
 
     private func permission(of lease: AccountLease) -> Visit.Permission {
         if stopping.load(ordering: .relaxed) { return .stop }
-        let isHeld = held.withLock { $0[lease.account] == lease }
-        return isHeld && store.accounts.canAsk(for: lease.account, at: time.boottime) ? .all : .noPolls
+        return store.accounts.holds(lease, at: time.boottime) ? .all : .noPolls
     }
 
     /// Releases an account, together with others unless the loop rests.
@@ -274,15 +270,10 @@ final class FleetService: Service {
 
     /// Returns the ends of visits that are not stored yet, for the caller to store.
     private func takeEnds() -> [LeaseEnd] {
-        let ends = ended.withLock { ended in
+        ended.withLock { ended in
             defer { ended.ends = [] }
             return ended.ends
         }
-        // Before they are released, so that they do not look like lost ones.
-        held.withLock { held in
-            for end in ends where held[end.lease.account] == end.lease { held[end.lease.account] = nil }
-        }
-        return ends
     }
 
     /// Stores the ends of visits.
@@ -317,20 +308,12 @@ final class FleetService: Service {
     }
 
     func renewLeases() async {
-        let leases = held.withLock(\.inOrder)
-        guard !leases.isEmpty else { return }
         try? await followClock(time.now)
         let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
-        guard let kept = try? await store.accounts.renew(leases, until: until, for: term) else { return }
-        let keptAccounts = Set(kept.map(\.account))
-        for lease in leases where !keptAccounts.contains(lease.account) {
+        guard let lost = try? await store.accounts.renew(until: until, for: term) else { return }
+        for lease in lost {
             metrics.lost.increment()
             await residents.runtime(of: lease.account)?.abort()
         }
     }
-}
-
-extension [DID: AccountLease] {
-    /// The leases in the same order in every process, so that a simulated run can be replayed.
-    fileprivate var inOrder: [AccountLease] { values.sorted { $0.account.rawValue < $1.account.rawValue } }
 }

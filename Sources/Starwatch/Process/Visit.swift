@@ -97,8 +97,7 @@ final class Visit: Sendable {
         // Also of a visit that began nothing.
         notePolls()
         if let lease {
-            let isInterrupted = !lease.wasReleased
-            await visited.account.gate.endVisit(of: lease.account, isInterrupted: isInterrupted, now: time.now)
+            await visited.account.api.endVisit(of: lease.account, isInterrupted: !lease.wasReleased)
         }
         return end
     }

@@ -29,8 +29,7 @@ package actor Gate {
     private var isRestored: Bool
     /// The jumps of the local clock since the start of the process; `nil` when the stored wait was read, which then moves with it.
     private var jumps: Duration?
-    /// The restoration in progress.
-    private var restoring: Promise<StoreError?>?
+    private let restoration = SharedRead()
 
     /// - Parameters:
     ///   - store: Keeps waits, windows and the dialect over a restart; `nil`: they end with the process.
@@ -62,25 +61,13 @@ package actor Gate {
     /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
         guard !isRestored, let store = windows.store else { return }
-        if let restoring {
-            if let failure = await restoring.outcome() ?? nil { throw failure }
-            return
-        }
-        let own = Promise<StoreError?>()
-        restoring = own
-        var failure: StoreError?
-        do throws(StoreError) {
+        try await restoration.run { () throws(StoreError) in
             try await readWait(from: store, now: now)
             try await known.adoptFixedDialect(now: now)
             // Last: no request goes with a half-restored state, and the next one retries what failed.
             isRestored = true
             publish(now: now)
-        } catch {
-            failure = error
         }
-        restoring = nil
-        own.fulfil(failure)
-        if let failure { throw failure }
     }
 
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
@@ -108,52 +95,44 @@ package actor Gate {
 
     // MARK: - Requests
 
+    /// Begins to send requests of an account, or of none.
+    package func enter(_ account: DID?) -> Sender { windows.enter(account) }
+
+    /// Ends that. The gate then forgets an account that nobody else sends requests of.
+    package func leave(_ sender: Sender, now: Timestamp) { windows.leave(sender, now: now) }
+
     /// Decides whether one request, which acknowledges `identifiers` identifiers, can go now. It does not count it.
     ///
     /// - Parameter ticket: The request's ticket, the same during its whole wait. Later requests wait behind it until it
-    ///   goes or leaves with ``leave(_:account:)``.
+    ///   goes or leaves with ``leave(_:of:)``.
     /// - Throws: ``StoreError`` if the window cannot be read: without the store no request goes.
     package func turn(
-        account: DID?,
+        of sender: Sender,
         ticket: TicketQueue.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now).admission
-    }
-
-    /// Decides, and returns the account's window; `nil` if its requests are not counted.
-    private func decide(
-        account: DID?,
-        ticket: TicketQueue.Ticket,
-        acknowledging identifiers: Int,
-        now: Timestamp
-    ) async throws(StoreError) -> (admission: Admission, window: AccountWindows.Window?) {
         // The conditions are here, not in the functions: a cycle comes by twice, and an asynchronous call that does nothing
         // takes hundreds of instructions.
         if !isRestored { try await restore(now: now) }
-        let key = windows.key(of: account)
-        var window = key.flatMap { windows[$0] }
-        if let key, window == nil { window = try await windows.load(key, now: now) }
+        if let requests = sender.requests, !requests.isLoaded { try await requests.load(now: now) }
         if !wait.isStored { await wait.save() }
-        if let until = wait.until(at: now) { return (.wait(until: until, source: .server), window) }
+        if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
         if wait.isCorrected {
             // Another wait can come during the write.
             await wait.save()
-            return try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
+            return try await turn(of: sender, ticket: ticket, acknowledging: identifiers, now: now)
         }
-        guard let window else {
-            guard let until = windows.budget?.wait(ticket, now: now) else { return (.go, nil) }
-            return (.wait(until: until, source: .client), nil)
+        if let requests = sender.requests {
+            windows.last = requests
+            if let until = requests.change({ $0.wait(ticket, acknowledging: identifiers, now: now) }) ?? nil {
+                // A request that waits for its account's limit takes no place of the others.
+                windows.budget?.leave(ticket)
+                return .wait(until: until, source: .client)
+            }
         }
-        windows.last = window
-        if let until = window.value.wait(ticket, acknowledging: identifiers, now: now) {
-            // A request that waits for its account's limit takes no place of the others.
-            windows.budget?.leave(ticket)
-            return (.wait(until: until, source: .client), window)
-        }
-        guard let until = windows.budget?.wait(ticket, now: now) else { return (.go, window) }
-        return (.wait(until: until, source: .client), window)
+        guard let until = windows.budget?.wait(ticket, now: now) else { return .go }
+        return .wait(until: until, source: .client)
     }
 
     /// Decides whether one request can go, and counts it if it can.
@@ -161,32 +140,35 @@ package actor Gate {
     /// - Throws: ``StoreError`` if the count cannot be stored. The request does not go, because a crash would forget
     ///   it.
     package func admit(
-        account: DID?,
+        of sender: Sender,
         ticket: TicketQueue.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        let (turn, window) = try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
+        let turn = try await turn(of: sender, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go else { return turn }
         windows.budget?.spend(ticket, now: now)
-        guard let window, let key = windows.key(of: account) else { return .go }
-        window.value.spend(ticket, acknowledging: identifiers, now: now)
-        if identifiers == 0, window.value.takeReserved(now: now) { return .go }
+        guard let requests = sender.requests else { return .go }
+        let isReserved = requests.change { window in
+            window.spend(ticket, acknowledging: identifiers, now: now)
+            return identifiers == 0 && window.takeReserved(now: now)
+        }
+        if isReserved == true { return .go }
         do throws(StoreError) {
-            try await windows.store(key, now: now)
+            try await requests.store(now: now)
         } catch {
-            end(account: account, acknowledging: identifiers, now: now)
+            requests.change { $0.end(acknowledging: identifiers, now: now) }
             throw error
         }
         // The response to another request can have set a wait during the write.
         guard let until = wait.until(at: now) else { return .go }
-        end(account: account, acknowledging: identifiers, now: now)
+        requests.change { $0.end(acknowledging: identifiers, now: now) }
         return .wait(until: until, source: .server)
     }
 
     /// Removes a request from the queue after it gave up.
-    package func leave(_ ticket: TicketQueue.Ticket, account: DID?) {
-        if let key = windows.key(of: account) { windows[key]?.value.leave(ticket) }
+    package func leave(_ ticket: TicketQueue.Ticket, of sender: Sender) {
+        sender.requests?.change { $0.leave(ticket) }
         windows.budget?.leave(ticket)
     }
 
@@ -195,21 +177,16 @@ package actor Gate {
     ///
     /// - Parameter budget: What the response's headers say of the server's rate limit; `nil`: nothing.
     package func ended(
-        account: DID?,
+        of sender: Sender,
         acknowledging identifiers: Int = 0,
         budget: ServerBudget? = nil,
         now: Timestamp
     ) async {
-        end(account: account, acknowledging: identifiers, now: now)
+        sender.requests?.change { $0.end(acknowledging: identifiers, now: now) }
         guard let budget else { return }
         serverRemaining = budget.remaining
         if let until = budget.notBefore(now: now) { await wait.hold(until: until, now: now) }
         publish(now: now)
-    }
-
-    private func end(account: DID?, acknowledging identifiers: Int, now: Timestamp) {
-        guard let key = windows.key(of: account) else { return }
-        windows[key]?.value.end(acknowledging: identifiers, now: now)
     }
 
     /// Holds back every request to the server until `until`, also across a restart.
@@ -251,7 +228,8 @@ package actor Gate {
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
         known.shift(by: jump)
-        windows.shift(by: jump)
+        windows.budget?.shift(by: jump)
+        windows.changeAll { $0.shift(by: jump) }
         if let before = jumps { jumps = before + jump } else { await wait.shift(by: jump) }
         // If this write fails, the next request stores the window.
         await windows.storeKnown(now: now) { _ in true }
@@ -259,22 +237,9 @@ package actor Gate {
 
     /// Stores what was really spent. Call it before the database closes, when no request goes any more.
     package func storeEnds(now: Timestamp) async {
-        windows.isEnding = true
+        windows.changeAll { $0.stop() }
         await windows.storeKnown(now: now, where: \.isUnstored)
     }
-
-    /// Ends the visit of an account: what it sent is stored with the end of its lease.
-    ///
-    /// - Parameter isInterrupted: Whether the account's last visit did not end.
-    package func endVisit(of account: DID, isInterrupted: Bool, now: Timestamp) async {
-        await windows.endVisit(of: account, isInterrupted: isInterrupted, now: now)
-    }
-
-    /// Forgets an account that rests, until its next request.
-    package func rest(_ account: DID, now: Timestamp) { windows.drop(account, now: now) }
-
-    /// Notes that an account's data was erased: its next request is stored before it goes.
-    package func noteErased(_ account: DID) { windows[account]?.value.noteErased() }
 
     // MARK: - Circuit
 

@@ -95,11 +95,6 @@ package final class Gates: Sendable {
         }
     }
 
-    /// Notes that an account's data was erased: its next request is stored before it goes.
-    package func noteErased(_ account: DID) async {
-        for gate in state.withLock({ Array($0.gates.values) }) { await gate.noteErased(account) }
-    }
-
     /// Stores what the gates have not stored yet. Call it before the database is closed.
     package func storeEnds() async {
         let (gates, now) = (state.withLock { Array($0.gates.values) }, time.now)

@@ -30,7 +30,8 @@ struct HostRequester: Sendable {
             error.retryAfter = await gate.circuit.nextTry.map { max(.zero, $0 - time.now) }
             return Answer(result: .failure(error))
         }
-        var open = open(request, through: gate)
+        let sender = await gate.enter(request.account)
+        var open = open(request, of: sender, through: gate)
         while await open.next() {
             let message = request.httpRequest(token: open.token, id: open.end.requestID, from: client)
             let exchange = await http.exchange(message)
@@ -42,6 +43,7 @@ struct HostRequester: Sendable {
             case .failure(let failure): await open.end(with: failure)
             }
         }
+        await gate.leave(sender, now: time.now)
         await requester.gates.followClock()
         await gate.end(open.end.failure?.circuitFailure, now: time.now)
         return Answer(
@@ -51,7 +53,7 @@ struct HostRequester: Sendable {
         )
     }
 
-    private func open(_ request: PreparedRequest, through gate: Gate) -> OpenRequest {
+    private func open(_ request: PreparedRequest, of sender: Sender, through gate: Gate) -> OpenRequest {
         var token: OpenRequest.TokenSource?
         if let tokens = request.tokens {
             token = { [time] refused in
@@ -61,7 +63,7 @@ struct HostRequester: Sendable {
                 return token
             }
         }
-        var open = OpenRequest(of: request.account, through: gate, by: requester, observer: observer, token: token)
+        var open = OpenRequest(of: sender, through: gate, by: requester, observer: observer, token: token)
         open.retries = .policy(request.retry)
         return open
     }

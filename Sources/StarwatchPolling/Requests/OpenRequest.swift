@@ -13,8 +13,7 @@ package import StarwatchTransport
 ///
 /// Make it where ``Offload/isChosen``.
 package struct OpenRequest: ~Copyable {
-    /// The account in whose window it counts; `nil` for none.
-    private let account: DID?
+    private let sender: Sender
     /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
     package var retries = RequestRetries.policy(nil)
@@ -42,13 +41,13 @@ package struct OpenRequest: ~Copyable {
 
     /// - Parameter token: `nil` for a request without a token.
     package init(
-        of account: DID?,
+        of sender: Sender,
         through gate: Gate,
         by requester: Requester,
         observer: (any RequestObserver)? = nil,
         token: TokenSource?
     ) {
-        (self.account, self.gate, self.requester, self.observer) = (account, gate, requester, observer)
+        (self.sender, self.gate, self.requester, self.observer) = (sender, gate, requester, observer)
         makeToken = token
     }
 
@@ -64,7 +63,7 @@ package struct OpenRequest: ~Copyable {
         guard !isEnded else { return false }
         let ticket = TicketQueue.Ticket()
         guard let failure = await turn(with: ticket) else { return true }
-        await gate.leave(ticket, account: account)
+        await gate.leave(ticket, of: sender)
         end.failure = failure
         return false
     }
@@ -77,7 +76,7 @@ package struct OpenRequest: ~Copyable {
                 admittedAt = time.now
                 if let makeToken {
                     let turn = try await gate.turn(
-                        account: account,
+                        of: sender,
                         ticket: ticket,
                         acknowledging: identifiers,
                         now: admittedAt
@@ -97,7 +96,7 @@ package struct OpenRequest: ~Copyable {
                     return end
                 }
                 let admission = try await gate.admit(
-                    account: account,
+                    of: sender,
                     ticket: ticket,
                     acknowledging: identifiers,
                     now: admittedAt
@@ -108,8 +107,8 @@ package struct OpenRequest: ~Copyable {
                 }
                 if makeToken == nil { observer?.turnCame() }
                 // Last, because the token and the count can take a while.
-                if let account, gate.store?.accounts.canAsk(for: account, at: time.boottime) == false {
-                    await gate.ended(account: account, acknowledging: identifiers, now: time.now)
+                if let account = sender.account, gate.store?.accounts.canAsk(for: account, at: time.boottime) == false {
+                    await gate.ended(of: sender, acknowledging: identifiers, now: time.now)
                     throw .leaseLost
                 }
                 end.begin(at: time.boottime)
@@ -188,7 +187,7 @@ package struct OpenRequest: ~Copyable {
         await gates.followClock()
         let now = time.now
         let budget = response.flatMap { ServerBudget(of: $0, now: now) }
-        await gate.ended(account: account, acknowledging: identifiers, budget: budget, now: now)
+        await gate.ended(of: sender, acknowledging: identifiers, budget: budget, now: now)
     }
 
     // MARK: - Retries

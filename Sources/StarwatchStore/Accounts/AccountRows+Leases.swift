@@ -91,7 +91,7 @@ extension AccountRows {
             LEFT JOIN request_windows w ON w.account = due.account
             ORDER BY due.place, due.due_at, due.account
             """,
-            [now.milliseconds, limit + db.context.accounts.leases]
+            [now.milliseconds, limit + db.context.accounts.leases.count]
         ) { row -> (key: String, claim: AccountClaim?)? in
             guard rest > 0 else { return nil }
             let key: String = try row["account"]

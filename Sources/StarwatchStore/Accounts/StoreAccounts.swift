@@ -242,21 +242,27 @@ extension StoreAccounts {
         }
     }
 
-    /// Moves the ends of leases.
+    /// Moves the ends of all leases that were claimed here and not released.
     ///
-    /// - Returns: The leases that are still held, unchanged.
-    package func renew(
-        _ leases: [AccountLease],
-        until: Timestamp,
-        for term: LeaseTerm
-    ) async throws(StoreError) -> [AccountLease] {
+    /// - Returns: Those that were lost.
+    package func renew(until: Timestamp, for term: LeaseTerm) async throws(StoreError) -> [AccountLease] {
         try await store.perform { store throws(StoreError) in
-            let kept = try store.write(.lease) { db in
-                try leases.filter { try db.accounts.renew($0, until: until) }
+            // The same order in every process, so that a simulated run can be replayed.
+            let leases = store.memory.accounts.leases.sorted { $0.account.rawValue < $1.account.rawValue }
+            guard !leases.isEmpty else { return [] }
+            let lost = try store.write(.lease) { db in
+                try leases.filter { try !db.accounts.renew($0, until: until) }
             }
-            for lease in kept { store.memory.accounts.change(lease.account) { $0.renew(lease, for: term) } }
-            return kept
+            for lease in Set(leases).subtracting(lost) {
+                store.memory.accounts.change(lease.account) { $0.renew(lease, for: term) }
+            }
+            return lost
         }
+    }
+
+    /// Whether a lease is held here, so that requests can be sent by it.
+    package func holds(_ lease: AccountLease, at boottime: Duration) -> Bool {
+        store.memory.accounts.look(at: lease.account) { $0.lease == lease && $0.canAsk(at: boottime) }
     }
 
     /// Whether a request can be sent for an account: not if its lease was claimed here and can have been lost since.
@@ -265,6 +271,9 @@ extension StoreAccounts {
     package func canAsk(for account: DID, at boottime: Duration) -> Bool {
         store.memory.accounts.look(at: account) { $0.canAsk(at: boottime) }
     }
+
+    /// Forgets what is known of an account that rests, unless it is leased: the release then forgets it.
+    package func rest(_ account: DID) { store.memory.accounts.rest([account]) }
 
     /// Ends leases after their visits, in one transaction, and the accounts' share of the store's memory.
     ///

@@ -101,7 +101,7 @@ package struct StoreMoves: Sendable {
         in store: isolated Store
     ) throws(StoreError) -> AccountHandout {
         let id = store.options.newKey().prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-        let result = try store.write(.identity) { db in
+        return try store.write(.identity) { db in
             let last = try db.moves.record(of: account)
             if last?.isGone == true {
                 guard let text = try db.moves.handedOut(of: db.key(account)) else { throw StoreError.sealed(.damaged) }
@@ -124,8 +124,6 @@ package struct StoreMoves: Sendable {
             if try !db.accounts.leave(account) { try db.identity.handOver(now: now) }
             return handout
         }
-        store.context.accounts.forgetIDs()
-        return result
     }
 
     /// Lets notifications of an account be sent again, which an export stopped.
@@ -148,37 +146,33 @@ package struct StoreMoves: Sendable {
         now: Timestamp,
         dueAt: Timestamp
     ) async throws(StoreError) -> AccountArrival {
-        try await store.perform { store throws(StoreError) in
-            let result: AccountArrival = try store.write(.identity) { db in
-                if let last = try db.moves.record(of: account), last.number >= bundle.number {
-                    let isSame = last.number == bundle.number && last.id == bundle.moveID
-                    if isSame, !last.isGone { return .known }
-                    if !isSame { return .refused([.outdated]) }
-                    if !isUndo { return .refused([.handedOut(at: last.movedAt)]) }
-                }
-                let problems = try db.moves.problems(of: bundle, in: destination, now: now)
-                guard problems.isEmpty else { return .refused(problems) }
-                let isPossible = try db.attempt(keeps: !isTrial) {
-                    try db.identity.delete(account: db.key(account))
-                    try db.dataKeys.enrol(account)
-                    try db.moves.insert(bundle, into: destination)
-                    try db.moves.note(bundle, text: nil, now: now)
-                    if destination.pseudonym != nil {
-                        try db.accounts.enter(
-                            account,
-                            as: bundle.isPaused ? .paused : .active,
-                            now: dueAt,
-                            dueAt: dueAt
-                        )
-                    } else {
-                        let generation = try db.identity.lastGeneration() + 1
-                        _ = try db.identity.point(to: account, generation: generation, now: now)
-                    }
-                }
-                return isPossible ? .arrived : .refused([.unusable])
+        try await store.write(.identity) { db in
+            if let last = try db.moves.record(of: account), last.number >= bundle.number {
+                let isSame = last.number == bundle.number && last.id == bundle.moveID
+                if isSame, !last.isGone { return .known }
+                if !isSame { return .refused([.outdated]) }
+                if !isUndo { return .refused([.handedOut(at: last.movedAt)]) }
             }
-            store.context.accounts.forgetIDs()
-            return result
+            let problems = try db.moves.problems(of: bundle, in: destination, now: now)
+            guard problems.isEmpty else { return .refused(problems) }
+            let isPossible = try db.attempt(keeps: !isTrial) {
+                try db.identity.delete(account: db.key(account))
+                try db.dataKeys.enrol(account)
+                try db.moves.insert(bundle, into: destination)
+                try db.moves.note(bundle, text: nil, now: now)
+                if destination.pseudonym != nil {
+                    try db.accounts.enter(
+                        account,
+                        as: bundle.isPaused ? .paused : .active,
+                        now: dueAt,
+                        dueAt: dueAt
+                    )
+                } else {
+                    let generation = try db.identity.lastGeneration() + 1
+                    _ = try db.identity.point(to: account, generation: generation, now: now)
+                }
+            }
+            return isPossible ? .arrived : .refused([.unusable])
         }
     }
 }

@@ -138,7 +138,6 @@ package struct StoreIdentity: Sendable {
                 try db.identity.delete(account: account)
                 return .erased(isPurged: false)
             }
-            store.context.accounts.forgetIDs()
             guard result == .erased(isPurged: false) else { return result }
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.

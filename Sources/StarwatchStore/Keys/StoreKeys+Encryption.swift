@@ -31,7 +31,6 @@ extension StoreKeys {
                 try db.run("UPDATE sealing SET state = 'cleaning'")
                 return count
             }
-            store.context.accounts.forgetIDs()
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             do { try Sealing.clean(store.database) } catch { throw StoreError(error) }
             if let kept { throw StoreError.copyRemains(name: kept) }
@@ -88,7 +87,6 @@ extension StoreKeys {
                 try db.vault.destroy(db)
                 return result
             }
-            store.context.accounts.forgetIDs()
             _ = try StoreStatus.emptyLog(of: store)
             return result
         }

@@ -82,7 +82,7 @@ package struct StoreKeys: Sendable {
     package func reseal(limit: Int = 500) async throws(StoreError) -> Resealing {
         try await store.perform { store throws(StoreError) in
             guard store.context.mustReseal else { return Resealing() }
-            let step: (pass: ResealPass?, rows: Int) = try store.write(.retention) { db in
+            let (pass, rows): (ResealPass, Int) = try store.write(.retention) { db in
                 let keys = db.dataKeys
                 var pass = try db.context.resealPass ?? keys.beginReseal()
                 let table = SealedTable.all[pass.table]
@@ -94,14 +94,15 @@ package struct StoreKeys: Sendable {
                     pass.table += 1
                     pass.last = nil
                 }
-                guard pass.table == SealedTable.all.count else { return (pass, rows.count) }
+                guard pass.isDone else { return (pass, rows.count) }
                 for id in pass.retiring.subtracting(pass.stuck) { try keys.destroyDataKey(id) }
-                db.context.stuckKeys.formUnion(pass.stuck)
-                return (nil, rows.count)
+                return (pass, rows.count)
             }
-            store.context.resealPass = step.pass
-            if step.pass == nil { _ = try StoreStatus.emptyLog(of: store) }
-            return Resealing(rows: step.rows, progress: step.pass?.progress ?? 1)
+            store.context.resealPass = pass.isDone ? nil : pass
+            guard pass.isDone else { return Resealing(rows: rows, progress: pass.progress) }
+            store.context.stuckKeys.formUnion(pass.stuck)
+            _ = try StoreStatus.emptyLog(of: store)
+            return Resealing(rows: rows, progress: 1)
         }
     }
 

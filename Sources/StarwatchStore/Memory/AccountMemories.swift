@@ -39,13 +39,18 @@ final class AccountMemories: Sendable {
     /// The lease of an account that was claimed here and not released; `nil` if there is none.
     func lease(of account: DID) -> AccountLease? { look(at: account, \.lease) }
 
-    /// The number of leases that were claimed here and not released.
-    var leases: Int { state.withLock { $0.accounts.values.count { $0.lease != nil } } }
+    /// The leases that were claimed here and not released, in no order.
+    var leases: [AccountLease] { state.withLock { $0.accounts.values.compactMap(\.lease) } }
 
-    /// Forgets what a write for an account can have changed; `nil` for a write for all accounts.
+    /// Forgets what a write for an account can have changed; `nil` for a write for all accounts, which can delete streams.
     func forgetStates(of account: DID?) {
-        guard let account else { return state.withLock { $0.changeAll { $0.forgetStates() } } }
-        change(account) { $0.forgetStates() }
+        if let account { return change(account) { $0.forgetStates() } }
+        state.withLock { state in
+            state.changeAll { memory in
+                memory.forgetStates()
+                memory.forgetIDs()
+            }
+        }
     }
 
     /// Forgets the row ids of all streams.

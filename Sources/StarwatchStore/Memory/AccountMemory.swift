@@ -8,7 +8,7 @@ struct AccountMemory: Sendable {
     /// A stream, as far as it is known.
     private struct Stream {
         let key: StreamKey
-        /// The row id. Only retention and erasures delete rows of `streams`, and they forget it.
+        /// The row id. Only writes for all accounts delete rows of `streams`, such as retention and erasures, and they forget it.
         ///
         /// Without it each step of a change begins a transaction more, and an unchanged cycle takes 4 % more instructions
         /// (`Benchmarks/poll cycles` under callgrind).
@@ -88,8 +88,8 @@ struct AccountMemory: Sendable {
 
     mutating func end(_ lease: AccountLease) { if hold?.lease == lease { hold = nil } }
 
-    /// Ends what a visit knew.
-    mutating func rest() { (streams, claimed) = ([], nil) }
+    /// Ends what a visit, or an operator's work without a lease, knew.
+    mutating func rest() { if hold == nil { (streams, claimed) = ([], nil) } }
 
     /// Notes that a cycle has ended.
     mutating func forgetTimes() { claimed?.areTimesKnown = false }

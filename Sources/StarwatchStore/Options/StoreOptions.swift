@@ -55,6 +55,9 @@ package struct StoreOptions: Sendable {
     package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
     /// Whether writes for an account whose lease was lost are refused. Simulations switch it off, to see that they notice.
     package var fencesWrites = true
+    /// Whether the work of each transaction is done once in vain before, as after a conflict with another connection. Tests
+    /// switch it on.
+    package var rehearses = false
 
     package init(path: String) { self.path = path }
 }

@@ -28,17 +28,18 @@ extension StoreOutbox {
         now: Timestamp,
         make: @escaping NotificationRenewal
     ) async throws(StoreError) -> Int {
-        try await store.write(.edit) { db in
-            let rows = DiscardedRows(db: db, list: jsonArray(ids), actor: actor, now: now, make: make)
-            let undelivered = try rows.discardUndelivered()
-            let dead = try rows.discard("dead") { entry, count in
-                entry.dead = -count
-                entry.cancelled = count
-            }
-            let claimed = try rows.discard("claimed") { $0.cancelled = $1 }
+        try await store.perform { store throws(StoreError) in
             // Work that the dispatcher has already read must not be sent as it was.
             store.memory.renewals.add(1, ordering: .relaxed)
-            return undelivered + dead + claimed
+            return try store.write(.edit) { db in
+                let rows = DiscardedRows(db: db, list: jsonArray(ids), actor: actor, now: now, make: make)
+                let undelivered = try rows.discardUndelivered()
+                let dead = try rows.discard("dead") { entry, count in
+                    entry.dead = -count
+                    entry.cancelled = count
+                }
+                return try undelivered + dead + rows.discard("claimed") { $0.cancelled = $1 }
+            }
         }
     }
 }

@@ -8,8 +8,10 @@ package struct StorePolls: Sendable {
     ///
     /// - Parameter maxUndelivered: The limit on the account's pending and claimed rows.
     package func state(_ stream: StreamKey, maxUndelivered: Int) async throws(StoreError) -> PollState {
-        try await store.direct(.pollState, of: stream) { db, id in
-            let state = try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
+        try await store.perform { store throws(StoreError) in
+            let state = try store.direct(.pollState, of: stream) { db, id in
+                try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
+            }
             // A host application can change its database without our knowledge.
             if store.options.owner == .agent {
                 store.memory.accounts.change(stream.account) {
@@ -152,7 +154,7 @@ extension AccountMemories {
         let late = takeLate()
         guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if leases == 0, late.windows.isEmpty, late.cycles.count == 1, let cycle = late.cycles.values.first {
+            if leases.isEmpty, late.windows.isEmpty, late.cycles.count == 1, let cycle = late.cycles.values.first {
                 return try StorePolls.finish(cycle, in: store)
             }
             try store.write(.finishCycle) { db in try db.streams.store(late) }
@@ -260,7 +262,7 @@ struct StreamRows {
             try finish(cycle, of: db.context.accounts.look(at: stream.account, { $0.id(of: stream) }) ?? id(of: stream))
         }
         for (account, window) in late.windows where try isHeld(account) {
-            try setWindow(window.bytes, of: account, spentAt: window.spentAt, isServed: true)
+            try setWindow(window.bytes, of: account, spentAt: window.spentAt, isKnown: true)
         }
     }
 

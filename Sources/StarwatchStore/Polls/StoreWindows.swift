@@ -65,15 +65,16 @@ extension StreamRows {
         try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
     }
 
-    /// - Parameter isServed: `true` to store nothing of an account that is no longer served.
-    func setWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
+    /// - Parameter isKnown: `true` to store nothing of an account that is not served and has no window, as after its removal.
+    func setWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp, isKnown: Bool = false) throws {
         try db.run(
             """
             INSERT INTO request_windows (account, window, spent_at) SELECT ?1, ?2, ?3
             WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE account = ?1)
+                OR EXISTS (SELECT 1 FROM request_windows WHERE account = ?1)
             ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
             """,
-            [db.key(account), window.blob, spentAt.milliseconds, isServed]
+            [db.key(account), window.blob, spentAt.milliseconds, isKnown]
         )
     }
 }

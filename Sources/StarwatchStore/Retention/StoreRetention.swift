@@ -114,17 +114,13 @@ package struct StoreRetention: Sendable {
         _ policy: RetentionPolicy,
         _ now: Timestamp
     ) async throws(StoreError) -> (watermarks: Int, settings: Int) {
-        try await store.perform { store throws(StoreError) in
-            let counts = try store.write(.retention) { db in
-                let watermarks = try db.streams.forgetWatermarks(unpolledSince: now - policy.watermarks, now)
-                let settings = try db.identity.deleteAccounts(
-                    inactiveSince: now - policy.settings,
-                    removedBefore: now - policy.removed
-                )
-                return (watermarks, settings)
-            }
-            if counts.1 > 0 { store.context.accounts.forgetIDs() }
-            return counts
+        try await store.write(.retention) { db in
+            let watermarks = try db.streams.forgetWatermarks(unpolledSince: now - policy.watermarks, now)
+            let settings = try db.identity.deleteAccounts(
+                inactiveSince: now - policy.settings,
+                removedBefore: now - policy.removed
+            )
+            return (watermarks, settings)
         }
     }
 }

@@ -147,5 +147,6 @@ struct ResealPass {
     /// The key of the last row of the table; `nil` at its beginning.
     var last: [SQLValue]?
 
+    var isDone: Bool { table == SealedTable.all.count }
     var progress: Double { min(0.999, Double(done) / Double(max(1, total))) }
 }

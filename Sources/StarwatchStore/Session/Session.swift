@@ -105,6 +105,13 @@ extension SessionContext {
         let session = Session(database: db, context: self)
         try vault.refresh(session)
         if let account, try !session.accounts.hasLease(of: account) { throw StoreError.leaseLost }
+        if options.rehearses, db.isInsideTransaction {
+            try session.execute("SAVEPOINT rehearsal")
+            _ = try? body(session)
+            try session.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
+            failed()
+            try vault.refresh(session)
+        }
         let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount

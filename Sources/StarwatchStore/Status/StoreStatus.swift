@@ -7,8 +7,8 @@ package struct StoreStatus: Sendable {
 
     /// A consistent read of everything that status and metrics show. The cost depends on the open rows only.
     package func snapshot(_ streams: [StreamKey]) async throws(StoreError) -> StoreSnapshot {
-        try await store.direct(.snapshot) { db in
-            let snapshot = try db.ledger.snapshot(of: Set(streams))
+        try await store.perform { store throws(StoreError) in
+            let snapshot = try store.direct(.snapshot) { db in try db.ledger.snapshot(of: Set(streams)) }
             // Not remembered if a host application can write, as in `StorePolls`.
             if store.options.owner == .agent { store.memory.snapshot.withLock { $0 = (streams, snapshot) } }
             return snapshot

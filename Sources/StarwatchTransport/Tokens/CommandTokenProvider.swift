@@ -10,18 +10,13 @@ package actor CommandTokenProvider: MintingTokenProvider {
 
     /// - Parameters:
     ///   - argv: The program and its arguments; no shell is involved.
-    ///   - lifetime: Lifetime of a token that states no expiry.
-    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
     ///   - runCommand: Runs a program to its end and returns its output. Throws when the program fails.
     package init(
         argv: [String],
-        lifetime: Duration = .seconds(3600),
-        refreshBefore: Duration = .seconds(600),
+        terms: TokenTerms = TokenTerms(),
         runCommand: @escaping @Sendable ([String]) async throws -> String
     ) {
-        self.argv = argv
-        self.runCommand = runCommand
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore)
+        (self.argv, self.runCommand, minted) = (argv, runCommand, MintedToken(terms))
     }
 
     func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
@@ -37,6 +32,6 @@ package actor CommandTokenProvider: MintingTokenProvider {
         // The command does not know the active account: after an identity change it can still print the former one's.
         guard claims?.iss.map(account.isIssuer) ?? true else { throw .commandOutput }
         let claimed = Timestamp(numericDate: claims?.exp)
-        return AccessToken(rawValue: text, expiresAt: claimed ?? serverTime + minted.lifetime)
+        return AccessToken(rawValue: text, expiresAt: claimed ?? serverTime + minted.terms.lifetime)
     }
 }

@@ -9,22 +9,9 @@ package actor KeyFileTokenProvider: MintingTokenProvider {
     private var current: (account: DID, signer: Signer)?
     var minted: MintedToken
 
-    /// - Parameters:
-    ///   - file: HS256: the bytes of the secret. ES256K: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
-    ///   - lifetime: Time from `iat` to `exp`.
-    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
-    ///   - scope: The scope of canonical tokens.
-    ///   - makeID: Returns a new `jti` on each call. Only canonical tokens carry it.
-    package init(
-        _ algorithm: SigningAlgorithm,
-        file: SecretFile,
-        lifetime: Duration = .seconds(3600),
-        refreshBefore: Duration = .seconds(600),
-        scope: String = TokenScope.standard,
-        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
-    ) {
-        (self.algorithm, self.file) = (algorithm, file)
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
+    /// - Parameter file: HS256: the bytes of the secret. ES256K: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
+    package init(_ algorithm: SigningAlgorithm, file: SecretFile, terms: TokenTerms = TokenTerms()) {
+        (self.algorithm, self.file, minted) = (algorithm, file, MintedToken(terms))
     }
 
     /// Rejects an account whose DID does not match the key: the server would only report that it found no key.

@@ -1,4 +1,5 @@
 import StarwatchCore
+import Synchronization
 
 /// A provider that obtains a new token on demand and keeps it for later polls.
 protocol MintingTokenProvider: TokenProvider, Actor {
@@ -43,28 +44,38 @@ extension MintingTokenProvider {
     package var expiry: Timestamp? { get async { minted.expiry } }
 }
 
-/// The token that a minting provider keeps for polls, with the settings for its replacement.
-struct MintedToken {
-    /// Lifetime of a new token; for a command, of a token that states no expiry.
+/// The settings of minted tokens.
+package struct TokenTerms: Sendable {
+    /// Lifetime of a new token, from `iat` to `exp`; for a command, of a token that states no expiry.
     let lifetime: Duration
-    /// Time before its expiry at which a token is replaced.
+    /// Time before its expiry at which a token is replaced, at most half of ``lifetime``.
     let refreshBefore: Duration
     /// The scope of canonical tokens.
     let scope: String
     /// Returns a new `jti` on each call. Only canonical tokens carry it.
-    private let makeID: @Sendable () -> String
+    let makeID: @Sendable () -> String
+    fileprivate let expiry = TokenExpiry()
 
-    /// With the server's time when the token was minted, as far as it was known then, and the time from minting to expiry.
-    private var entry: (token: AccessToken, account: DID, dialect: Dialect, mintedAt: Timestamp, lifetime: Duration)?
-
-    init(
-        lifetime: Duration,
-        refreshBefore: Duration,
+    package init(
+        lifetime: Duration = .seconds(3600),
+        refreshBefore: Duration = .seconds(600),
         scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         (self.lifetime, self.refreshBefore, self.scope, self.makeID) = (lifetime, refreshBefore, scope, makeID)
     }
+}
+
+/// The expiry of the token that was kept last, by any of the providers with the same terms; `nil` if that was dropped.
+private final class TokenExpiry: Sendable { let last = Mutex<Timestamp?>(nil) }
+
+/// The token that a minting provider keeps for polls.
+struct MintedToken {
+    let terms: TokenTerms
+    /// With the server's time when the token was minted, as far as it was known then, and the time from minting to expiry.
+    private var entry: (token: AccessToken, account: DID, dialect: Dialect, mintedAt: Timestamp, lifetime: Duration)?
+
+    init(_ terms: TokenTerms) { self.terms = terms }
 
     /// The claims of a new token.
     func claims(for account: DID, dialect: Dialect, now: Timestamp) -> TokenClaims {
@@ -72,13 +83,13 @@ struct MintedToken {
             account: account,
             dialect: dialect,
             issuedAt: now,
-            lifetime: lifetime,
-            tokenID: makeID(),
-            scope: scope
+            lifetime: terms.lifetime,
+            tokenID: terms.makeID(),
+            scope: terms.scope
         )
     }
 
-    var expiry: Timestamp? { entry?.token.expiresAt }
+    var expiry: Timestamp? { terms.expiry.last.withLock(\.self) }
 
     /// The kept token; `nil` when it is due for replacement, belongs to another account or dialect, or was minted by a
     /// clock that was too far ahead for the server.
@@ -86,7 +97,7 @@ struct MintedToken {
         guard let entry, entry.account == account, entry.dialect == dialect,
             entry.mintedAt <= now + dialect.clockTolerance, let expiry = entry.token.expiresAt,
             // Half, so that a short-lived token is not replaced at every request.
-            expiry - now > min(refreshBefore, entry.lifetime / 2)
+            expiry - now > min(terms.refreshBefore, entry.lifetime / 2)
         else { return nil }
         return entry.token
     }
@@ -95,9 +106,10 @@ struct MintedToken {
     mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
         guard let expiry = token.expiresAt else { return }
         entry = (token, account, dialect, now, expiry - now)
+        terms.expiry.last.withLock { $0 = expiry }
     }
 
-    mutating func drop() { entry = nil }
+    mutating func drop() { if entry.take() != nil { terms.expiry.last.withLock { $0 = nil } } }
 
-    mutating func drop(_ token: AccessToken) { if entry?.token.rawValue == token.rawValue { entry = nil } }
+    mutating func drop(_ token: AccessToken) { if entry?.token.rawValue == token.rawValue { drop() } }
 }

@@ -16,23 +16,9 @@ package actor StoredKeyTokenProvider: MintingTokenProvider {
     /// The server's time at the last request.
     private var lastTime = Timestamp(milliseconds: 0)
 
-    /// - Parameters:
-    ///   - algorithm: Keys of another algorithm are not used.
-    ///   - lifetime: Time from `iat` to `exp`.
-    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
-    ///   - scope: The scope of canonical tokens.
-    ///   - makeID: Returns a new `jti` on each call.
-    package init(
-        algorithm: SigningAlgorithm,
-        source: any SigningKeySource,
-        lifetime: Duration,
-        refreshBefore: Duration = .seconds(600),
-        scope: String = TokenScope.standard,
-        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
-    ) {
-        self.algorithm = algorithm
-        self.source = source
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
+    /// - Parameter algorithm: Keys of another algorithm are not used.
+    package init(algorithm: SigningAlgorithm, source: any SigningKeySource, terms: TokenTerms = TokenTerms()) {
+        (self.algorithm, self.source, minted) = (algorithm, source, MintedToken(terms))
     }
 
     func prepare(for account: DID, serverTime: Timestamp) async throws(TokenError) {

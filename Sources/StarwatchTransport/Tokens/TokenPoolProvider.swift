@@ -59,20 +59,16 @@ package actor TokenPoolProvider: TokenProvider {
 
     /// Expiry of the token that polls use now; `nil` before the first request, and when no token is valid.
     package var expiry: Timestamp? {
-        get async {
-            guard let lastAccount, let lastTime else { return nil }
-            let usable = entries.filter { isUsable($0, account: lastAccount, at: lastTime) }
-            return usable.min { $0.order < $1.order }?.token.expiresAt
-        }
+        get async { usable?.min { $0.order < $1.order }?.token.expiresAt }
     }
 
     /// Number of tokens that polls could use, for the account and at the time of the last request. Before the first
     /// request it is the number of tokens read so far.
-    package var poolRemaining: Int? {
-        get async {
-            guard let lastAccount, let lastTime else { return entries.count }
-            return entries.count { isUsable($0, account: lastAccount, at: lastTime) }
-        }
+    package var poolRemaining: Int? { get async { usable?.count ?? entries.count } }
+
+    private var usable: [Entry]? {
+        guard let lastAccount, let lastTime else { return nil }
+        return entries.filter { isUsable($0, account: lastAccount, at: lastTime) }
     }
 
     private nonisolated func isUsable(_ entry: Entry, account: DID, at time: Timestamp) -> Bool {

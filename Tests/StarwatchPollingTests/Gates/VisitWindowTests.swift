@@ -1,6 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 import StarwatchTestKit
+import StarwatchTransport
 import Testing
 
 @testable import StarwatchPolling
@@ -58,10 +59,11 @@ import Testing
     @Test func theRequestsOfAVisitAreStoredWithItsEnd() async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        for _ in 0..<AccountLease.requests { #expect(try await gate.pass(account: account, now: start) == .go) }
+        let sender = await gate.enter(account)
+        for _ in 0..<AccountLease.requests { #expect(try await gate.pass(sender, now: start) == .go) }
         #expect(try await !stored())
-        await gate.endVisit(of: account, isInterrupted: false, now: start)
-        await gate.rest(account, now: start)
+        await sender.endVisit(isInterrupted: false, now: start)
+        await gate.leave(sender, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
         #expect(try await stored())
         #expect(try await room(of: 40, at: start) == 40 - AccountLease.requests)
@@ -95,7 +97,7 @@ import Testing
         let lease = try await claim(at: later, by: "second")
         if isForgotten { try await store.accounts.makeDue(account, now: later) }
         let gate = makeGate(requests: 40)
-        await gate.endVisit(of: account, isInterrupted: true, now: later)
+        await gate.enter(account).endVisit(isInterrupted: true, now: later)
         _ = try await store.accounts.release([LeaseEnd(lease, next: later)])
         #expect(try await claim(at: later, by: "second").wasReleased)
         #expect(try await room(of: 40, at: later) == 40 - AccountLease.requests)
@@ -105,11 +107,12 @@ import Testing
     @Test func aReleasedVisitLeavesNoRequestsThatOnlyItsLeaseCounts() async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        #expect(try await gate.pass(account: account, now: start) == .go)
-        await gate.endVisit(of: account, isInterrupted: false, now: start)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
+        await sender.endVisit(isInterrupted: false, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
         // An operator's request, while the account rests.
-        #expect(try await gate.pass(account: account, now: start) == .go)
+        #expect(try await gate.pass(sender, now: start) == .go)
         // After a crash.
         #expect(try await room(of: 40, at: start) < 40 - 1)
         await store.close()
@@ -130,12 +133,12 @@ import Testing
         var limits = GateLimits(requestsPerMinute: 40, acknowledgementsPerMinute: 100, areOfAccounts: true)
         limits.requestsPerSecond = 3
         let gate = Gate(server: server, limits: limits, store: store)
-        for _ in 0..<3 { #expect(try await gate.pass(account: account, now: start) == .go) }
-        await gate.endVisit(of: account, isInterrupted: false, now: start)
-        await gate.rest(account, now: start)
+        let sender = await gate.enter(account)
+        for _ in 0..<3 { #expect(try await gate.pass(sender, now: start) == .go) }
+        await sender.endVisit(isInterrupted: false, now: start)
+        await gate.leave(sender, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
         _ = try await store.identity.eraseAccount(account)
-        await gate.noteErased(account)
         #expect(try await !stored())
         try await add()
         _ = try await claim(at: start)
@@ -150,8 +153,9 @@ import Testing
     @Test func anOperatorsRequestBeforeTheVisitIsCountedInIt() async throws {
         _ = try await claimFirst()
         let gate = makeGate(requests: 40)
-        #expect(try await gate.pass(account: account, now: start) == .go)
-        await gate.rest(account, now: start)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
+        await gate.leave(sender, now: start)
         #expect(try await room(of: 40, at: start) == 40 - 1)
         await store.close()
     }
@@ -165,8 +169,9 @@ import Testing
         if isForgotten { try await store.accounts.makeDue(account, now: later) }
         let gate = makeGate(requests: 40)
         // An operator's request, before the visit.
-        #expect(try await gate.pass(account: account, now: later) == .go)
-        await gate.rest(account, now: later)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: later) == .go)
+        await gate.leave(sender, now: later)
         #expect(try await room(of: 40, at: later) == 40 - 1 - AccountLease.requests)
         await store.close()
     }
@@ -176,9 +181,10 @@ import Testing
     ) async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)
-        #expect(try await gate.pass(account: account, now: start) == .go)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: start) == .go)
         if !isInterrupted {
-            await gate.endVisit(of: account, isInterrupted: false, now: start)
+            await sender.endVisit(isInterrupted: false, now: start)
             _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
         }
         await store.close()
@@ -187,5 +193,55 @@ import Testing
         let counted = isInterrupted ? AccountLease.requests : 1
         #expect(try await room(of: 40, at: start + .seconds(1), on: next) == 40 - counted)
         await next.close()
+    }
+
+    /// Those who work for an account together share its window, and nothing of it is kept for nobody.
+    @Test func aGateKnowsAnAccountUntilItsLastUserHasLeft() async throws {
+        let gate = makeGate(requests: 40)
+        weak var known: AccountRequests?
+        do {
+            let (sender, other) = (await gate.enter(account), await gate.enter(account))
+            known = sender.requests
+            #expect(other.requests === sender.requests)
+            #expect(try await gate.pass(sender, now: start) == .go)
+            await gate.leave(other, now: start)
+            #expect(try await gate.pass(sender, now: start) == .go)
+            #expect(await gate.remaining(now: start) == 40 - 2)
+            await gate.leave(sender, now: start)
+        }
+        #expect(known == nil)
+        #expect(await gate.remaining(now: start) == 40)
+        await store.close()
+    }
+
+    /// A host program's request can be of an account that nobody else works for.
+    @Test(arguments: [true, false]) func aRequestOfAnAccountAtRestIsCountedWithItsNextOnes(
+        _ isServed: Bool
+    ) async throws {
+        if isServed {
+            let lease = try await claimFirst()
+            _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
+        }
+        let gate = makeGate(requests: 40)
+        let clock = ManualClock()
+        let requester = Requester(
+            gates: Gates(store: store, requestsPerMinute: 40, time: clock),
+            time: clock,
+            random: { 0.5 }
+        )
+        for _ in 0..<2 {
+            let sender = await gate.enter(account)
+            var open = OpenRequest(of: sender, through: gate, by: requester, token: nil)
+            #expect(await open.next())
+            let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
+            let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
+            _ = open.receive(HTTPExchange(result: .failure(.cancelled), measurements: measurements))
+            await open.end(with: .cancelled)
+            #expect(await !open.next())
+            await gate.leave(sender, now: start)
+            #expect(await gate.remaining(now: start) == 40, "The account is forgotten.")
+        }
+        #expect(try await room(of: 40, at: start) == 40 - 2)
+        await store.close()
     }
 }

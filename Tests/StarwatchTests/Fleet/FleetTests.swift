@@ -1,12 +1,13 @@
 import Foundation
 import MockEndorser
 import StarwatchCore
-import StarwatchPolling
-import StarwatchStore
 import StarwatchTransport
+import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
+@testable import StarwatchStore
 
 /// An agent that works for many accounts, on one database.
 @Suite(.timeLimit(.minutes(5))) struct FleetTests {
@@ -434,6 +435,52 @@ import Testing
             try await task.value
             let accounts = try await agent.store.accounts.list(after: nil, limit: 10)
             #expect(accounts.map(\.isLeased) == [false, false])
+        }
+    }
+
+    /// What the memory of accounts was, to see whether anybody keeps it.
+    private final class Traces: Sendable {
+        private struct Trace {
+            weak var runtime: AccountRuntime?
+            weak var requests: AccountRequests?
+        }
+
+        private let traces = Mutex<[Trace]>([])
+
+        func note(_ runtime: AccountRuntime?, _ sender: Sender? = nil) {
+            traces.withLock { $0.append(Trace(runtime: runtime, requests: sender?.requests)) }
+        }
+
+        var count: Int { traces.withLock(\.count) }
+        var areGone: Bool { traces.withLock { $0.allSatisfy { $0.runtime == nil && $0.requests == nil } } }
+    }
+
+    /// The runtime has all that an account has in memory above the store: polls, requests, tokens.
+    @Test func anAccountLeavesNothingInMemoryAfterItsRelease() async throws {
+        try await Self.withTwo { world, agent in
+            let (service, gate, traces) = (try #require(agent.fleet), agent.runtime.account.gate, Traces())
+            world.clock.advance(by: .seconds(61))
+            let leases = await service.claim()
+            #expect(leases.count == 2)
+            for lease in leases {
+                let sender = await gate.enter(lease.account)
+                traces.note(nil, sender)
+                await service.visit(lease) { traces.note(service.residents.runtime(of: lease.account)) }
+                await gate.leave(sender, now: world.clock.now)
+            }
+            #expect(traces.count == 4)
+            // The next claim releases them.
+            await agent.visitAll(after: .zero, on: world.clock)
+            // An operator's work, without a lease.
+            var caller = Operator.program
+            caller.account = Self.first
+            _ = try await agent.topics.perform(ControlAPI.runPoll, PollRun(World.starred), for: caller)
+            for _ in 0..<10_000 where !traces.areGone { await Task.yield() }
+            #expect(traces.areGone)
+            for account in [Self.first, Self.second] {
+                #expect(service.residents.runtime(of: account) == nil)
+                #expect(agent.store.memory.accounts.look(at: account, \.isEmpty))
+            }
         }
     }
 }

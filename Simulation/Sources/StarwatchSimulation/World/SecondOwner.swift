@@ -58,7 +58,7 @@ final class SecondOwner {
             // As every visit, it leaves behind the requests that an interrupted one can have sent.
             let gate = Gate(server: "other", limits: limits, store: store)
             for lease in leases {
-                await gate.endVisit(of: lease.account, isInterrupted: !lease.wasReleased, now: now)
+                await gate.enter(lease.account).endVisit(isInterrupted: !lease.wasReleased, now: now)
             }
             _ = try? await store.accounts.release(leases.map { LeaseEnd($0, next: now) })
         }
