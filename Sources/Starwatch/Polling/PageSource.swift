@@ -294,9 +294,7 @@ extension PageSource {
     ) -> Result<(page: Result<OwnClaimsPage, PageRejection>, date: Timestamp?), APIFailure> {
         let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
         if response.status == 204 { return .success((.success(.empty), date)) }
-        guard let page = OwnClaimsPage.read(response.body) else {
-            return .failure(response.malformed(response.notJSON))
-        }
+        guard let page = OwnClaimsPage.read(response.body) else { return .failure(response.notJSON) }
         return .success((page, date))
     }
 }

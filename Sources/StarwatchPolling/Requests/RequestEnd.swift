@@ -55,12 +55,3 @@ package enum RequestFailure: Error, Sendable {
         }
     }
 }
-
-extension APIFailure {
-    /// The agent is stopping, or the identity changed.
-    package static let cancelled = APIFailure(
-        result: .cancelled,
-        failureClass: .cancelled,
-        reason: "The request was cancelled."
-    )
-}
