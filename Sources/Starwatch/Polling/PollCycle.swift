@@ -82,7 +82,7 @@ package final class PollCycle: Sendable {
             let state: PollState? = if let stream { try await readState(stream) } else { nil }
             if let skipped = await skip(snapshot, state: state) {
                 if skipped.lacksToken, let stream, identity.served != nil {
-                    try await recordMissingToken(of: stream, skipped.cause, plannedBefore: state?.nextRun)
+                    try await recordMissingToken(of: stream, skipped.failure?.cause, plannedBefore: state?.nextRun)
                 } else {
                     recordSkip(of: stream, plannedBefore: state?.nextRun)
                 }
@@ -243,7 +243,7 @@ package final class PollCycle: Sendable {
         else { return nil }
         // Only a reload can end a missing configuration, so it is no reason to retry soon.
         let lacksToken = error != .notConfigured
-        return Result(skip: .noToken, cause: FailureReason(error.cause), lacksToken: lacksToken)
+        return Result(skip: .noToken, failure: APIFailure(noToken: error), lacksToken: lacksToken)
     }
 
     /// Stores the next run after a skipped one, so that the next start does not take the skipped runs for missed ones.

@@ -216,12 +216,12 @@ package final class PollService: Sendable {
         environment.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
         let hasNoToken = result.lacksToken || result.skip == .noToken
         track.state.withLock { state in
-            state.lastTokenReason = hasNoToken ? result.cause : nil
+            state.lastTokenReason = hasNoToken ? result.failure?.cause : nil
             if result.skip == nil { state.lastSkip = nil }
         }
         if let skip = result.skip {
             var skipped = skipped(poll, skip, runID: runID)
-            (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
+            (skipped.failure, skipped.lacksToken) = (result.failure, result.lacksToken)
             return skipped
         }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }

@@ -87,13 +87,16 @@ extension FailureReason.Cause {
         }
     }
 
+    private var isAboutToken: Bool { label == .noToken }
+
     fileprivate var failureClass: FailureClass {
         switch self {
         case .timeout: .timeout
         case .dns, .connect, .proxy, .tls, .certificateExpired, .reset: .network
-        case .tooLarge, .malformed, .notJSON, .html, .tooComplex: .malformed
-        case .cancelled: .cancelled
-        default: .refused
+        case .tooLarge, .malformed, .notJSON, .html, .tooComplex, .contract: .malformed
+        case .rateLimit: .rateLimited
+        case .cancelled, .identityChanged: .cancelled
+        default: isAboutToken ? .unauthenticated : .refused
         }
     }
 }

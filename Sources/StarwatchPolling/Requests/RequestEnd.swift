@@ -46,10 +46,21 @@ package enum RequestFailure: Error, Sendable {
     /// Nothing was sent: the database could not read or store the rate limits.
     case unstored(StoreError)
 
+    /// The same in the words of all layers.
+    package var failure: APIFailure {
+        switch self {
+        case .failed(let failure), .deferred(_, let failure?): failure
+        case .deferred(_, nil): APIFailure(.rateLimit)
+        case .noToken(let error): APIFailure(noToken: error)
+        case .unstored(.leaseLost): APIFailure(.identityChanged)
+        case .unstored(let error): APIFailure(.database, error.description)
+        }
+    }
+
     /// The failure to report to the circuit.
     package var circuitFailure: FailureClass {
         switch self {
-        case .failed(let failure), .deferred(_, let failure?): failure.failureClass
+        case .failed, .deferred(_, _?): failure.failureClass
         // Nothing was sent, so the server's state is unknown.
         case .deferred(_, nil), .noToken, .unstored: .cancelled
         }
