@@ -234,14 +234,14 @@ package final class PollService: Sendable {
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         environment.metrics.polls.skipped[poll.label, reason].increment()
         let now = environment.time.now
-        var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: RecentRun.skipped)
-        run.reason = reason.rawValue
         let track = track(poll)
-        track.memory.runs.add(run)
+        track.memory.runs.add(
+            RecentRun(runID: runID, poll: poll.name, at: now, outcome: RecentRun.skipped, reason: reason.rawValue)
+        )
         news.publish(.skipped(poll.name, reason))
         let isNew = track.state.withLock { state in
             guard state.lastSkip?.reason != reason else { return false }
-            state.lastSkip = (reason, environment.time.now)
+            state.lastSkip = (reason, now)
             return true
         }
         // A skip is counted every time, but logged only when its reason changes. A missing endpoint has its own event, once
