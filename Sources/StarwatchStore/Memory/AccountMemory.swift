@@ -143,7 +143,7 @@ struct AccountClaim: Sendable {
     /// The stored window; `nil` if it was taken, or can have changed.
     var window: RequestWindow?
     /// The account's streams; empty in its memory, which has them apart.
-    var streams: [StreamRows.Known] = []
+    var streams: [KnownStream] = []
     /// Whether the remembered states of the account's streams have the times of its last cycles.
     var areTimesKnown = true
 }
