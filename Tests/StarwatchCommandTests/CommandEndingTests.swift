@@ -67,8 +67,8 @@ import Testing
     }
 
     @Test(arguments: [ControlError.Kind.notFound, .conflict, .failed])
-    func whatTheAgentDidNotDoIsAFailure(kind: ControlError.Kind) {
-        let error = CommandError.control(ControlError(kind, "Row 7 is pending."))
+    func whatTheAgentDidNotDoIsAFailure(kind: ControlError.Kind) throws {
+        let error = try #require(CommandError(ControlError(kind, "Row 7 is pending.")))
         #expect(error.exitCode == .failed)
         #expect(error.lines == ["starwatch: Row 7 is pending."])
     }
@@ -132,22 +132,22 @@ import Testing
     }
 
     @Test func eachErrorHasItsCode() {
-        func code(_ error: CommandError) -> Int32 { CommandEnding(error, arguments: []).exitCode.rawValue }
-        #expect(code(.noConfiguration) == 2)
-        #expect(code(.usage("x")) == 2)
-        #expect(code(.configuration(ConfigurationFailure(file: "a", problems: []))) == 2)
-        #expect(code(.agent(AgentError(.configuration, "x"))) == 2)
-        #expect(code(.agent(AgentError(.failed, "x"))) == 1)
-        #expect(code(.control(ControlError(.invalid, "x"))) == 2)
-        #expect(code(.control(ControlError(.notFound, "x"))) == 1)
-        #expect(code(.control(ControlError(.conflict, "x"))) == 1)
-        #expect(code(.control(ControlError(.failed, "x"))) == 1)
-        #expect(code(.control(ControlError(.unreachable, "x"))) == 3)
-        #expect(code(.control(ControlError(.hungUp, "x"))) == 1)
-        #expect(code(.control(ControlError(.unintelligible, "x"))) == 1)
-        #expect(code(.failed("x")) == 1)
-        #expect(code(.printed(.failed)) == 1)
-        #expect(code(.printed(.usage)) == 2)
+        func code(_ error: any Error) -> Int32 { CommandEnding(error, arguments: []).exitCode.rawValue }
+        #expect(code(CommandError.noConfiguration) == 2)
+        #expect(code(CommandError.usage("x")) == 2)
+        #expect(code(CommandError.configuration(ConfigurationFailure(file: "a", problems: []))) == 2)
+        #expect(code(AgentError(.configuration, "x")) == 2)
+        #expect(code(AgentError(.failed, "x")) == 1)
+        #expect(code(ControlError(.invalid, "x")) == 2)
+        #expect(code(ControlError(.notFound, "x")) == 1)
+        #expect(code(ControlError(.conflict, "x")) == 1)
+        #expect(code(ControlError(.failed, "x")) == 1)
+        #expect(code(ControlError(.unreachable, "x")) == 3)
+        #expect(code(ControlError(.hungUp, "x")) == 1)
+        #expect(code(ControlError(.unintelligible, "x")) == 1)
+        #expect(code(CommandError.failed("x")) == 1)
+        #expect(code(CommandError.printed(.failed)) == 1)
+        #expect(code(CommandError.printed(.usage)) == 2)
     }
 
     @Test func whatHasBeenPrintedIsNotSaidAgain() {

@@ -65,7 +65,7 @@ import Testing
             DigestsCommand.line(
                 DigestShowReport(digest: evil, notificationID: evil, text: evil, contentAt: evil, state: evil)
             ),
-            CommandError.control(ControlError(.failed, evil)).lines.joined(),
+            CommandError(ControlError(.failed, evil))!.lines.joined(),
             CommandError.usage(evil).lines.joined(),
         ]
         for text in texts { #expect(!text.contains("\u{1B}") && text.contains("a?]0;x?"), "\(text.debugDescription)") }

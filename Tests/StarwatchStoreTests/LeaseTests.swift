@@ -438,8 +438,7 @@ extension StoreAccounts {
         attempted: Timestamp?,
         succeeded: Timestamp?
     ) async throws(StoreError) -> Bool {
-        var end = LeaseEnd(lease, next: next)
-        (end.attempted, end.succeeded) = (attempted, succeeded)
-        return try await release([end]).isEmpty
+        let asked = CycleTimes(attempted: attempted, succeeded: succeeded)
+        return try await release([LeaseEnd(lease, next: next, asked: asked)]).isEmpty
     }
 }

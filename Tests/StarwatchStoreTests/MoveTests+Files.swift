@@ -91,18 +91,18 @@ extension MoveTests {
     @Test func otherTextsAreNoAccounts() async throws {
         let from = try await openSource()
         let text = try text(try await handOut(from, isTrial: true))
-        #expect(throws: BundleError.unreadable) { try AccountBundle(text: "") }
-        #expect(throws: BundleError.unreadable) { try AccountBundle(text: String(text.dropLast(9))) }
-        #expect(throws: BundleError.unreadable) {
+        #expect(throws: MoveProblem.unreadable) { try AccountBundle(text: "") }
+        #expect(throws: MoveProblem.unreadable) { try AccountBundle(text: String(text.dropLast(9))) }
+        #expect(throws: MoveProblem.unreadable) {
             try AccountBundle(text: text.replacing(World.alice.rawValue, with: "a"))
         }
         for lost in [#"{"\u001b[2J":1}"#, #"{"settings.starredPlanHandleIds":9223372036854775807}"#] {
             let counted = text.replacing(#""is_paused""#, with: #""lost":\#(lost),"is_paused""#)
             #expect(counted != text)
-            #expect(throws: BundleError.unreadable) { try AccountBundle(text: counted) }
+            #expect(throws: MoveProblem.unreadable) { try AccountBundle(text: counted) }
         }
         let schema = Schema.supported.upperBound
         let later = text.replacing("\"schema\":\(schema)", with: "\"schema\":\(schema + 1)")
-        #expect(throws: BundleError.otherVersion) { try AccountBundle(text: later) }
+        #expect(throws: MoveProblem.otherVersion) { try AccountBundle(text: later) }
     }
 }

@@ -23,7 +23,7 @@ import Testing
         let silent = try SilentServer()
         let client = try makeClient()
         let url = silent.server.url()
-        await withTaskGroup(of: HTTPError?.self) { group in
+        await withTaskGroup(of: APIFailure?.self) { group in
             group.addTask { failure(of: await client.exchange(HTTPRequest(url: url, timeout: .seconds(600))).result) }
             _ = await silent.requests.next()
             group.cancelAll()
@@ -40,7 +40,7 @@ import Testing
         }
         let client = try makeClient()
         let url = server.url()
-        await withTaskGroup(of: HTTPError?.self) { group in
+        await withTaskGroup(of: APIFailure?.self) { group in
             group.cancelAll()
             group.addTask { failure(of: await client.exchange(HTTPRequest(url: url)).result) }
             #expect(await group.next() == .some(.cancelled))
@@ -53,7 +53,7 @@ import Testing
         let good = try LoopbackServer.answering { answer(body: $0.line) }
         let client = try makeClient()
         let (silentURL, goodURL) = (silent.server.url(), good.url("/good"))
-        await withTaskGroup(of: HTTPError?.self) { group in
+        await withTaskGroup(of: APIFailure?.self) { group in
             group.addTask { failure(of: await client.exchange(HTTPRequest(url: silentURL)).result) }
             _ = await silent.requests.next()
             for _ in 0..<20 {
@@ -70,7 +70,7 @@ import Testing
         let url = silent.server.url()
         async let first = client.exchange(HTTPRequest(url: url))
         _ = await silent.requests.next()
-        await withTaskGroup(of: HTTPError?.self) { group in
+        await withTaskGroup(of: APIFailure?.self) { group in
             group.addTask { failure(of: await client.exchange(HTTPRequest(url: url)).result) }
             group.cancelAll()
             #expect(await group.next() == .some(.cancelled))

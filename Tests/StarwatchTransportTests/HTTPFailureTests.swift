@@ -10,7 +10,7 @@ import Testing
         maxResponseBytes: Int = 64 * 1024,
         timeout: Duration = longestWait,
         _ handler: @escaping @Sendable (LoopbackConnection) -> Void
-    ) async throws -> HTTPError? {
+    ) async throws -> APIFailure? {
         let server = try LoopbackServer(handler)
         let request = HTTPRequest(url: server.url(), timeout: timeout, maxResponseBytes: maxResponseBytes)
         return failure(of: await (try makeClient()).exchange(request).result)
@@ -178,12 +178,12 @@ import Testing
     }
 
     @Test func everyErrorHasItsOwnSentence() {
-        let all: [HTTPError] = [
+        let all: [APIFailure] = [
             .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
             .configuration("x"),
         ]
-        #expect(Set(all.map(\.description)).count == all.count)
-        #expect(all.allSatisfy { !$0.description.isEmpty })
+        #expect(Set(all.map(\.reason)).count == all.count)
+        #expect(all.allSatisfy { !$0.reason.isEmpty })
     }
 
     /// 1 MiB of zeros, compressed.

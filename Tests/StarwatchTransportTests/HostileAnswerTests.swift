@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func headSizeIsLimited() async throws {
-        func error(_ head: String) async throws -> HTTPError? {
+        func error(_ head: String) async throws -> APIFailure? {
             let server = try LoopbackServer.answering { _ in answer(headers: [head]) }
             return failure(of: await (try makeClient()).exchange(HTTPRequest(url: server.url())).result)
         }

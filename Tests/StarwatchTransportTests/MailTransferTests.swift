@@ -120,17 +120,17 @@ private final class ScriptedMailServer: Sendable {
 
     @Test(
         arguments: [
-            ("GREETING", "554 no service", HTTPError.connect, 554), ("GREETING", "421 busy", .connect, 421),
+            ("GREETING", "554 no service", APIFailure.connect, 554), ("GREETING", "421 busy", .connect, 421),
             ("CREDENTIALS", "535 5.7.8 bad", .login, 535),
             ("CREDENTIALS", "534-5.7.9 Password\r\n534 5.7.9 of the application required", .login, 534),
             ("CREDENTIALS", "454 4.7.0 later", .login, 454), ("GREETING", nil, .reset, nil), ("MAIL", nil, .reset, nil),
             ("MESSAGE", nil, .reset, nil),
-        ] as [(String, String?, HTTPError, Int?)]
+        ] as [(String, String?, APIFailure, Int?)]
     )
     func troubleBeforeAReplyToTheMailIsAnError(
         command: String,
         reply: String?,
-        error: HTTPError,
+        error: APIFailure,
         code: Int?
     ) async throws {
         var envelope = Self.envelope

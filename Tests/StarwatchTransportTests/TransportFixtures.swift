@@ -28,7 +28,7 @@ func makeClient(
 
 extension HTTPClient {
     /// Sends a request like `exchange`, without the measurements.
-    func execute(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+    func execute(_ request: HTTPRequest) async throws(APIFailure) -> HTTPResponse {
         try await exchange(request).result.get()
     }
 }

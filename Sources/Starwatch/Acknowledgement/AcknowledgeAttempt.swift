@@ -82,14 +82,13 @@ struct AcknowledgeAttempt {
             retry.resume = until + (service.now - service.time.now)
         case .failure(.noToken(let error)):
             retry.backoff = .token
-            let error = error as? TokenError
-            let cause = error?.cause ?? .noToken
-            retry.failure = FailureReason(cause)
+            let failure = APIFailure(noToken: error)
+            retry.failure = failure.cause
             service.logger.log(
                 .acknowledgeNoToken,
                 [
-                    .runID: "\(batch.runID)", .error: "\(error?.description ?? "There is no token.")",
-                    .reason: "\(cause.rawValue)", .identity: "\(batch.stream.account.rawValue)",
+                    .runID: "\(batch.runID)", .error: "\(failure.reason)",
+                    .reason: "\(failure.cause.word)", .identity: "\(batch.stream.account.rawValue)",
                 ]
             )
         case .failure(.unstored(let error)): throw error

@@ -11,10 +11,7 @@ package struct AccountExport: Sendable, Codable, Hashable {
     package init(did: String? = nil, trial: Bool? = nil) { (self.did, self.trial) = (did, trial) }
 
     /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
-    func account() throws(ControlError) -> DID? {
-        guard let did else { return nil }
-        return try IdentityRemoval(did: did).account()
-    }
+    func account() throws(ControlError) -> DID? { if let did { try DID(named: did) } else { nil } }
 }
 
 /// All that is stored of an account.

@@ -56,10 +56,7 @@ package struct IdentityChoice: Sendable, Codable {
     }
 
     /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
-    func account() throws(ControlError) -> DID? {
-        guard let did else { return nil }
-        return try IdentityRemoval(did: did).account()
-    }
+    func account() throws(ControlError) -> DID? { if let did { try DID(named: did) } else { nil } }
 }
 
 /// The account to remove or to erase.
@@ -69,9 +66,16 @@ package struct IdentityRemoval: Sendable, Codable {
     package init(did: String) { self.did = did }
 
     /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
-    func account() throws(ControlError) -> DID {
-        if let account = DID(did) { return account }
-        throw ControlError(.invalid, "That is not a DID; it has the form did:method:id.")
+    func account() throws(ControlError) -> DID { try DID(named: did) }
+}
+
+extension DID {
+    /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
+    init(named text: String) throws(ControlError) {
+        guard let did = DID(text) else {
+            throw ControlError(.invalid, "That is not a DID; it has the form did:method:id.")
+        }
+        self = did
     }
 }
 

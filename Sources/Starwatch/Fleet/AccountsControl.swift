@@ -28,8 +28,8 @@ struct AccountsControl: Sendable {
 
     func list(_ query: AccountQuery) async throws -> AccountListing {
         try ControlError.check(limit: query.limit, upTo: AccountQuery.listLimit)
-        let after = try query.after.map { try IdentityRemoval(did: $0).account() }
-        let failures = try await store.accounts.failures(failureQuery(counted: query.limit))
+        let after = try query.after.map { try DID(named: $0) }
+        let failures = try await failures(counted: query.limit)
         guard query.failing else {
             let known = Dictionary(uniqueKeysWithValues: failures.map { ($0.account, $0) })
             return AccountListing(
@@ -49,7 +49,7 @@ struct AccountsControl: Sendable {
 
     func show(_ did: DID) async throws -> AccountReport {
         guard let account = try await store.accounts.account(did) else { throw Self.isUnknown }
-        return report(account, try await store.accounts.failures(failureQuery(counted: 1, of: did)).first)
+        return report(account, try await failures(counted: 1, of: did).first)
     }
 
     // MARK: - Changes
@@ -131,7 +131,7 @@ struct AccountsControl: Sendable {
 
     private static func draft(_ entry: AccountAdditions.Entry, in dialect: Dialect) throws(ControlError) -> AccountDraft
     {
-        let did = try IdentityRemoval(did: entry.did).account()
+        let did = try DID(named: entry.did)
         if let problem = DID.typingProblem(entry.did) { throw ControlError(.invalid, "The DID \(problem)") }
         guard let stars = entry.stars else { return AccountDraft(did: did, stars: nil) }
         guard stars.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
@@ -193,11 +193,11 @@ struct AccountsControl: Sendable {
 
     // MARK: - Failures
 
-    private func failureQuery(counted: Int, of account: DID? = nil) -> FailureQuery {
+    private func failures(counted: Int, of account: DID? = nil) async throws(StoreError) -> [AccountFailure] {
         let polls = polls.filter(\.options.isEnabled).map { ($0.name, $0.kind) }
-        return FailureQuery(
+        return try await store.accounts.failures(
+            of: Dictionary(uniqueKeysWithValues: polls),
             server: gate.server,
-            polls: Dictionary(uniqueKeysWithValues: polls),
             counted: counted,
             account: account
         )
@@ -207,7 +207,7 @@ struct AccountsControl: Sendable {
     /// those that only a person can help.
     func failures() async throws(StoreError) -> [AccountFailure] {
         let isAnswering = await gate.shownCircuit == .closed
-        return try await store.accounts.failures(failureQuery(counted: AgentStatus.Accounts.longestList))
+        return try await failures(counted: AgentStatus.Accounts.longestList)
             .filter { isAnswering || $0.needsAction }
     }
 

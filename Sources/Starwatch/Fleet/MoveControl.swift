@@ -78,10 +78,12 @@ struct MoveControl: Sendable {
     /// Takes in an account, and begins its work.
     func take(_ request: AccountImport) async throws -> AccountImportReport {
         try checkOwner()
-        guard request.bundle.utf8.count <= AccountBundle.longestText else { throw Self.isNoBundle }
+        guard request.bundle.utf8.count <= AccountBundle.longestText else {
+            throw ControlError(.invalid, MoveProblem.unreadable.sentence(server: server))
+        }
         let bundle: AccountBundle
-        do throws(BundleError) { bundle = try AccountBundle(text: request.bundle) } catch {
-            throw ControlError(.invalid, error.sentence)
+        do throws(MoveProblem) { bundle = try AccountBundle(text: request.bundle) } catch {
+            throw ControlError(.invalid, error.sentence(server: server))
         }
         let (did, isTrial) = (bundle.account, request.trial == true)
         var problems = addressProblems(of: bundle)
@@ -167,7 +169,6 @@ struct MoveControl: Sendable {
         .failed,
         "The account has more than 32 MiB of rows, which cannot move at once; deliver or discard some, or wait for retention."
     )
-    private static let isNoBundle = ControlError(.invalid, BundleError.unreadable.sentence)
     static let isUnknown = ControlError(
         .notFound,
         "This agent does not serve that account; see starwatch accounts list, or starwatch identity show."
@@ -184,19 +185,12 @@ extension AccountArrival {
     }
 }
 
-extension BundleError {
-    fileprivate var sentence: String {
+extension MoveProblem {
+    fileprivate func sentence(server own: String) -> String {
         switch self {
         case .unreadable: "That is no file of starwatch accounts export, or it is cut off; export the account again."
         case .otherVersion:
             "Another version of starwatch exported the account; upgrade both agents to one version, then export it again."
-        }
-    }
-}
-
-extension MoveProblem {
-    fileprivate func sentence(server own: String) -> String {
-        switch self {
         case .served: "This agent serves the account already; export or remove it here first."
         case .otherIdentity:
             "This agent works for another identity; sign it out first, or import into an agent with accounts: many."

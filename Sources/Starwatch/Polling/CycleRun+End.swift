@@ -37,7 +37,7 @@ extension CycleRun {
                 log(.pollContractViolation, rejection.violation.fields(of: issue))
             }
         case .staleIdentity, .interestsChanged: cycle.identity.invalidate()
-        case .request, .store: break
+        case .request: break
         }
     }
 
@@ -97,7 +97,7 @@ private struct CycleEnd {
             cycle.service.lastCycles.noteSuccess(of: cycle.poll, at: finishedAt)
         } else if outcome == .failed {
             metrics.polls.failures[poll].increment(exemplar: exemplar)
-            metrics.polls.failureReasons[poll, run.result.cause?.label ?? .other].increment()
+            metrics.polls.failureReasons[poll, run.result.failure?.cause.label ?? .other].increment()
         }
     }
 
@@ -110,7 +110,7 @@ private struct CycleEnd {
             finishedAt: finishedAt,
             outcome: outcome.rawValue
         )
-        if !ended.result.hasSucceeded { run.reason = ended.result.cause?.description }
+        if !ended.result.hasSucceeded { run.reason = ended.result.failure?.cause.description }
         (run.requests, run.new) = (ended.source.count, ended.result.new)
         if let request = ended.source.lastRequest {
             run.answer = RecentRun.Answer(
@@ -136,7 +136,7 @@ private struct CycleEnd {
         record.nextRun = cycle.nextRun
         record.seenUntil = cycle.memory.seenUntil(of: run.stream)
         record.newRows = run.result.new
-        record.reason = run.result.hasSucceeded ? nil : run.result.cause
+        record.reason = run.result.hasSucceeded ? nil : run.result.failure?.cause
         if run.result.isPageRefused {
             record.refusedPages = run.state.refusedPages + 1
         } else if run.result.hasSucceeded, run.state.refusedPages > 0, run.result.rejected == 0 {
@@ -176,8 +176,8 @@ private struct CycleEnd {
                 .identity: "\(run.stream.account.rawValue)",
                 .projectCount: .number(cycle.poll.kind.needsStars ? run.snapshot.stars.count : 0),
             ]
-            .merging(run.result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
-            .merging(run.result.cause?.fields ?? [:]) { $1 }
+            .merging(run.result.failure.map { [.error: "\($0.reason)"] } ?? [:]) { $1 }
+            .merging(run.result.failure?.cause.fields ?? [:]) { $1 }
         )
     }
 }

@@ -135,7 +135,7 @@ struct CycleRun: ~Copyable {
             } else {
                 guard let probe = try await source.probe(for: chunk) else { return false }
                 if probe.isAfresh {
-                    do { state = try await cycle.readState(stream) } catch { throw .store(error) }
+                    do { state = try await cycle.readState(stream) } catch { throw .request(.unstored(error)) }
                 }
                 // The probe stands for the first request only if that one asks for the same plans.
                 if chunk == plans.split(snapshot, in: source.dialect).first {
@@ -268,7 +268,7 @@ struct CycleRun: ~Copyable {
             if present === snapshot { return true }
             let (now, then) = (present.interests, snapshot.interests)
             return cycle.poll.kind.needsStars ? now == then : now?.preferences == then?.preferences
-        } catch { throw .store(error) }
+        } catch { throw .request(.unstored(error)) }
     }
 
     /// Reads the account's interests and the stored state again.
@@ -278,7 +278,7 @@ struct CycleRun: ~Copyable {
         let former = snapshot.identity
         do throws(StoreError) {
             (snapshot, state) = (try await cycle.identity.current(), try await cycle.readState(stream))
-        } catch { throw .store(error) }
+        } catch { throw .request(.unstored(error)) }
         guard snapshot.identity == former else { throw .staleIdentity }
         return snapshot.expects(cycle.poll.options)
     }
@@ -358,7 +358,7 @@ struct CycleRun: ~Copyable {
                     throw error
                 }
             }
-        } catch { throw .store(error) }
+        } catch { throw .request(.unstored(error)) }
         guard let counts = committed else { throw .staleIdentity }
         report(counts)
         if counts.outOfRoom { walk.stop() }
@@ -417,7 +417,7 @@ struct CycleRun: ~Copyable {
                 )
             }
             if isCurrent { try await cycle.gate.known.confirmDialect(now: cycle.clock.now) }
-        } catch { throw .store(error) }
+        } catch { throw .request(.unstored(error)) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
         let topics = cycle.poll.kind.topics(of: snapshot.stars)

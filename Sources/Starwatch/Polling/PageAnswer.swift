@@ -41,7 +41,7 @@ struct PageAnswer: Sendable {
             decoder.latest = max(latest, decoder.latest ?? latest)
             reading = decoder.read(response.body)
             if reading == nil, (200..<300).contains(response.status) {
-                return .failure(response.malformed(response.notJSON))
+                return .failure(response.notJSON)
             }
         }
         return .success(

@@ -84,7 +84,6 @@ struct PageSource {
         }
         switch result {
         case .success(let answer): return (answer, end)
-        case .failure(.unstored(let error)): throw .store(error)
         case .failure(let failure): throw .request(failure)
         }
     }
@@ -151,7 +150,7 @@ struct PageSource {
             case .undecided where !cycle.poll.kind.isOfPlans: return probe
             case .undecided, .noPage: break
             }
-        } catch { throw .store(error) }
+        } catch { throw .request(.unstored(error)) }
         // No known server sends this response. A poll that started from it would treat every existing change as new.
         throw .page(answer.detection == .undecided ? .withoutLimit : .notAPage)
     }
@@ -294,9 +293,7 @@ extension PageSource {
     ) -> Result<(page: Result<OwnClaimsPage, PageRejection>, date: Timestamp?), APIFailure> {
         let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
         if response.status == 204 { return .success((.success(.empty), date)) }
-        guard let page = OwnClaimsPage.read(response.body) else {
-            return .failure(response.malformed(response.notJSON))
-        }
+        guard let page = OwnClaimsPage.read(response.body) else { return .failure(response.notJSON) }
         return .success((page, date))
     }
 }

@@ -1,19 +1,14 @@
 package import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
-import StarwatchTransport
 
 extension PollCycle {
     package struct Result: Sendable, Hashable {
         /// Outcome; `nil` if the cycle was skipped.
         package var outcome: PollOutcome?
         package var skip: SkipReason?
-        /// Failure class; `nil` unless a request failed.
-        package var failure: FailureClass?
-        /// Reason for the failure as one fixed sentence; `nil` otherwise.
-        package var reason: String?
-        /// The same from a closed set; also for a cycle that was skipped because it has no token.
-        package var cause: FailureReason?
+        /// The failure of a cycle that did not succeed, or was skipped because it has no token.
+        package var failure: APIFailure?
         /// `true` if the cycle failed or was skipped because it could not get a token.
         package var lacksToken = false
         /// `true` if the cycle failed because of the database.
@@ -47,7 +42,6 @@ extension PollCycle {
         case page(PageRejection)
         case staleIdentity
         case interestsChanged
-        case store(StoreError)
 
         /// `true` if the bytes of a page are not JSON, or too many, so that a part of it can be readable.
         var isUnreadable: Bool {
@@ -56,13 +50,19 @@ extension PollCycle {
                 || failure.result == .malformed && failure.status.map { (200..<300).contains($0) } ?? false
         }
 
+        /// The same in the words of all layers.
+        var failure: APIFailure {
+            switch self {
+            case .request(let failure): failure.failure
+            case .page(let rejection):
+                APIFailure(.contract, "The server's answer broke its contract (\(rejection.violation.rawValue)).")
+            case .staleIdentity, .interestsChanged: APIFailure(.identityChanged)
+            }
+        }
+
         /// The failure to report to the circuit. A local failure says nothing about the server.
         var circuitFailure: FailureClass {
-            switch self {
-            case .request(let failure): failure.circuitFailure
-            case .page: .malformed
-            case .staleIdentity, .interestsChanged, .store: .cancelled
-            }
+            if case .request(let failure) = self { failure.circuitFailure } else { failure.failureClass }
         }
     }
 }
@@ -70,43 +70,21 @@ extension PollCycle {
 extension PollCycle.Result {
     /// The result of a cycle that the database stopped before its first request.
     init(storeFailure reason: String) {
-        self.init(outcome: .failed, reason: reason, cause: FailureReason(.database), isStoreFailure: true)
+        self.init(outcome: .failed, failure: APIFailure(.database, reason), isStoreFailure: true)
     }
 
     /// Says why the walk stopped.
     mutating func describe(_ stop: PollCycle.Stop) {
-        outcome = .failed
-        if case .page(let rejection) = stop { isPageRefused = rejection.isOfItems }
-        if stop.isUnreadable { isPageRefused = true }
+        let failure = stop.failure
+        self.failure = failure
+        outcome = failure.failureClass == .cancelled ? .cancelled : .failed
+        isPageRefused = stop.isUnreadable
         switch stop {
-        case .request(.deferred(let until, let failure)):
-            outcome = .deferred
-            cause = failure?.cause ?? FailureReason(.rateLimit)
-            resumeAt = until
-            reason = cause?.sentence
-        case .request(.failed(let failed)):
-            failure = failed.failureClass
-            reason = failed.reason
-            cause = failed.cause
-            if failed.failureClass == .cancelled { outcome = .cancelled }
-        case .request(.noToken(let error)):
-            failure = .unauthenticated
-            lacksToken = true
-            cause = FailureReason((error as? TokenError)?.cause ?? .noToken)
-            reason = (error as? TokenError)?.description ?? cause?.sentence
-        case .page(let rejection):
-            failure = .malformed
-            cause = FailureReason(.contract)
-            reason = "The server's answer broke its contract (\(rejection.violation.rawValue))."
-        case .staleIdentity, .interestsChanged, .store(.leaseLost), .request(.unstored(.leaseLost)):
-            outcome = .cancelled
-            failure = .cancelled
-            cause = FailureReason(.identityChanged)
-            reason = cause?.sentence
-        case .store(let error), .request(.unstored(let error)):
-            isStoreFailure = true
-            cause = FailureReason(.database)
-            reason = error.description
+        case .request(.deferred(let until, _)): (outcome, resumeAt) = (.deferred, until)
+        case .request(.noToken): lacksToken = true
+        case .request(.unstored): isStoreFailure = outcome == .failed
+        case .page(let rejection): isPageRefused = rejection.isOfItems
+        case .request(.failed), .staleIdentity, .interestsChanged: break
         }
     }
 }

@@ -82,7 +82,7 @@ package final class PollCycle: Sendable {
             let state: PollState? = if let stream { try await readState(stream) } else { nil }
             if let skipped = await skip(snapshot, state: state) {
                 if skipped.lacksToken, let stream, identity.served != nil {
-                    try await recordMissingToken(of: stream, skipped.cause, plannedBefore: state?.nextRun)
+                    try await recordMissingToken(of: stream, skipped.failure?.cause, plannedBefore: state?.nextRun)
                 } else {
                     recordSkip(of: stream, plannedBefore: state?.nextRun)
                 }
@@ -110,18 +110,10 @@ package final class PollCycle: Sendable {
             return result
         } catch {
             log(.pollStoreFailed, [.error: "\(error.description)"])
-            memory.runs.add(failedRun)
+            let (outcome, reason) = (PollOutcome.failed.rawValue, FailureReason(.database).description)
+            memory.runs.add(RecentRun(runID: runID, poll: poll.name, at: time.now, outcome: outcome, reason: reason))
             return Result(storeFailure: "The database could not be read.")
         }
-    }
-
-    /// A run that the database stopped before its first request.
-    private var failedRun: RecentRun {
-        let now = time.now
-        let outcome = PollOutcome.failed.rawValue
-        var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: outcome)
-        run.reason = FailureReason(.database).description
-        return run
     }
 
     /// Asks for the poll's next page with the agent's own token and within the server's limits. Stores nothing of the
@@ -243,7 +235,7 @@ package final class PollCycle: Sendable {
         else { return nil }
         // Only a reload can end a missing configuration, so it is no reason to retry soon.
         let lacksToken = error != .notConfigured
-        return Result(skip: .noToken, cause: FailureReason(error.cause), lacksToken: lacksToken)
+        return Result(skip: .noToken, failure: APIFailure(noToken: error), lacksToken: lacksToken)
     }
 
     /// Stores the next run after a skipped one, so that the next start does not take the skipped runs for missed ones.
@@ -251,7 +243,7 @@ package final class PollCycle: Sendable {
     /// - Parameter former: The stored next run.
     private func recordSkip(of stream: StreamKey?, plannedBefore former: Timestamp?) {
         guard let stream, let nextRun, nextRun != former else { return }
-        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: time.now, outcome: nil)
+        var record = CycleRecord(stream: stream, runID: runID, finishedAt: time.now)
         record.nextRun = nextRun
         store.polls.recordUnchanged(record)
     }
@@ -266,7 +258,7 @@ package final class PollCycle: Sendable {
     ) async throws(StoreError) {
         guard let nextRun, nextRun != former else { return }
         let now = time.now
-        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: now, outcome: .failed)
+        var record = CycleRecord(stream: stream, runID: runID, finishedAt: now, outcome: .failed)
         (record.nextRun, record.reason) = (nextRun, cause)
         try await store.polls.finishCycle(record)
     }
@@ -297,7 +289,7 @@ package final class PollCycle: Sendable {
         var horizon = horizon(of: stream, state)
         horizon.complete()
         let now = time.now
-        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: now, outcome: nil)
+        var record = CycleRecord(stream: stream, runID: runID, finishedAt: now)
         (record.successAt, record.seenUntil) = (now, horizon.time)
         return record
     }

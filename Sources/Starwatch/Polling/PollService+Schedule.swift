@@ -41,7 +41,7 @@ extension PollService {
         if let resumeAt = result.resumeAt { return resumeAt }
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
-        switch (result.skip, result.failure) {
+        switch (result.skip, result.failure?.failureClass) {
         // The wait can have ended meanwhile.
         case (.throttled, _): return await gate.hold(now: now)?.until ?? now
         // A cycle of another poll is trying the server. Its end is unknown.

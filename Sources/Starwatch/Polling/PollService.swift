@@ -216,12 +216,12 @@ package final class PollService: Sendable {
         environment.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
         let hasNoToken = result.lacksToken || result.skip == .noToken
         track.state.withLock { state in
-            state.lastTokenReason = hasNoToken ? result.cause : nil
+            state.lastTokenReason = hasNoToken ? result.failure?.cause : nil
             if result.skip == nil { state.lastSkip = nil }
         }
         if let skip = result.skip {
             var skipped = skipped(poll, skip, runID: runID)
-            (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
+            (skipped.failure, skipped.lacksToken) = (result.failure, result.lacksToken)
             return skipped
         }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
@@ -234,14 +234,14 @@ package final class PollService: Sendable {
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         environment.metrics.polls.skipped[poll.label, reason].increment()
         let now = environment.time.now
-        var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: RecentRun.skipped)
-        run.reason = reason.rawValue
         let track = track(poll)
-        track.memory.runs.add(run)
+        track.memory.runs.add(
+            RecentRun(runID: runID, poll: poll.name, at: now, outcome: RecentRun.skipped, reason: reason.rawValue)
+        )
         news.publish(.skipped(poll.name, reason))
         let isNew = track.state.withLock { state in
             guard state.lastSkip?.reason != reason else { return false }
-            state.lastSkip = (reason, environment.time.now)
+            state.lastSkip = (reason, now)
             return true
         }
         // A skip is counted every time, but logged only when its reason changes. A missing endpoint has its own event, once

@@ -180,13 +180,8 @@ final class ScheduledPoll: ScheduledWork {
     /// Stores a planned run, which the next visit finds.
     private func keep(_ next: Timestamp) async {
         guard let did = try? await service.account.identity.current().identity.did else { return }
-        var record = CycleRecord(
-            stream: service.account.stream(poll.name, of: did),
-            runID: RandomID.runID(),
-            startedAt: nil,
-            finishedAt: time.now,
-            outcome: nil
-        )
+        let stream = service.account.stream(poll.name, of: did)
+        var record = CycleRecord(stream: stream, runID: RandomID.runID(), finishedAt: time.now)
         record.nextRun = next
         service.environment.store.polls.recordUnchanged(record)
     }

@@ -253,12 +253,10 @@ final class FleetService: Service {
 
     /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
-        var leaseEnd = LeaseEnd(lease, next: next)
-        (leaseEnd.attempted, leaseEnd.succeeded) = (end.asked.attempted, end.asked.succeeded)
         let now = time.monotonic
-        let isDue = ended.withLock { [leaseEnd] ended in
+        let isDue = ended.withLock { ended in
             if ended.ends.isEmpty { ended.since = now }
-            ended.ends.append(leaseEnd)
+            ended.ends.append(LeaseEnd(lease, next: next, asked: end.asked))
             // Slow visits can keep the next claim waiting, and these accounts would be late.
             return ended.ends.count >= Self.batch || now - ended.since > Self.longestDelay
         }

@@ -109,8 +109,8 @@ struct PollControl: Sendable {
 extension PollReport {
     fileprivate init(_ result: PollCycle.Result, of poll: Poll, runID: String) {
         self.init(poll: poll.name.rawValue, outcome: result.outcome?.rawValue ?? "skipped", runID: runID)
-        reason = result.skip?.rawValue ?? result.reason
-        cause = result.cause?.description
+        reason = result.skip?.rawValue ?? result.failure?.reason
+        cause = result.failure?.cause.description
         fetched = result.fetched
         new = result.new
     }

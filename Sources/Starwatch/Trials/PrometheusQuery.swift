@@ -47,12 +47,12 @@ package enum PrometheusQuery {
     ) async throws(AgentError) -> [JSONTree] {
         let time = SystemClock()
         let response: HTTPResponse
-        do throws(HTTPError) {
+        do throws(APIFailure) {
             let http = try HTTPClient(time: time)
             defer { http.shutdown() }
             let url = "\(server)\(server.hasSuffix("/") ? "" : "/")api/v1/\(path)"
             response = try await http.exchange(HTTPRequest(url: url, timeout: timeout)).result.get()
-        } catch { throw failure(FailureReason(error.cause)) }
+        } catch { throw failure(error.cause) }
         guard response.status == 200 else { throw failure(FailureReason(status: response.status)) }
         guard case .list(let items)? = JSONTree(json: response.body)?["data.\(field)"] else {
             throw failure(FailureReason(.malformed))

@@ -10,7 +10,7 @@ package struct ControlClient: AgentControl {
     package let socketPath: String
     /// The longest wait for an answer; `nil` for the verb's own.
     private let timeout: Duration?
-    private let http: Result<HTTPClient, HTTPError>
+    private let http: Result<HTTPClient, APIFailure>
     /// The one of many accounts that the calls are about; `nil`: none, or the active identity.
     package var account: DID?
 
@@ -26,7 +26,7 @@ package struct ControlClient: AgentControl {
         var options = HTTPClientOptions(socketPath: socketPath)
         options.keepsConnections = false
         options.acceptsPeer = { FileAccess.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
-        do throws(HTTPError) {
+        do throws(APIFailure) {
             let client = try HTTPClient(options: options, time: time)
             http = .success(client)
         } catch {
@@ -101,7 +101,7 @@ package struct ControlClient: AgentControl {
     }
 
     private func client() throws(ControlError) -> HTTPClient {
-        do throws(HTTPError) { return try http.get() } catch { throw ControlError(.failed, error.description) }
+        do throws(APIFailure) { return try http.get() } catch { throw ControlError(.failed, error.reason) }
     }
 
     private func request(_ method: HTTPRequest.Method, _ target: String) -> HTTPRequest {
@@ -138,11 +138,9 @@ package struct ControlClient: AgentControl {
         case .failure(.peer): throw .stranger(socketPath)
         case .failure(.cancelled): throw .cancelled
         case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
-        // Neither of the last two is of HTTP.
-        case .failure(.invalidRequest), .failure(.configuration), .failure(.login), .failure(.unencrypted):
-            throw ControlError(.failed, "The request cannot be sent; please report this.")
         case .failure(.timeout): throw .timedOut(socketPath, limit, isRead: isRead)
-        case .failure(.reset), .failure(.tls), .failure(.expired), .failure(.proxy): throw .hungUp
+        case .failure(let error) where error.failureClass == .network: throw .hungUp
+        case .failure: throw ControlError(.failed, "The request cannot be sent; please report this.")
         }
     }
 

@@ -89,7 +89,7 @@ private struct AgentRuns {
                 var error = error
                 error.concernsDatabase = false
                 guard await AgentLog.noteEnd(by: error, of: options) else { throw error }
-                throw CommandError.printed(CommandError.agent(error).exitCode)
+                throw CommandError.printed(CommandExitCode(error))
             }
         }
         // Asked to stop between the two agents of a reload.

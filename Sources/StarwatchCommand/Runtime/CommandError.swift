@@ -7,23 +7,24 @@ enum CommandError: Error, Sendable {
     /// No configuration file was named, and none is in the usual places.
     case noConfiguration
     case configuration(ConfigurationFailure)
+    /// Any other failure. The sentence is `nil` if the command has printed its result, such as a degraded status.
+    case other(CommandExitCode, String?)
+
     /// The arguments parse but make no sense.
-    case usage(String)
-    case agent(AgentError)
-    /// The agent rejected the request, or did not respond.
-    case control(ControlError)
-    /// Something else failed.
-    case failed(String)
-    /// The command has printed its result, such as a degraded status, and only the exit code is left.
-    case printed(CommandExitCode)
+    static func usage(_ sentence: String) -> CommandError { .other(.usage, sentence) }
+
+    static func failed(_ sentence: String) -> CommandError { .other(.failed, sentence) }
+
+    /// The command has printed its result, and only the exit code is left.
+    static func printed(_ code: CommandExitCode) -> CommandError { .other(code, nil) }
 
     /// The error of a command; `nil` for one of ArgumentParser and of the system.
     init?(_ error: any Error) {
         switch error {
         case let error as CommandError: self = error
         case let error as ConfigurationFailure: self = .configuration(error)
-        case let error as AgentError: self = .agent(error)
-        case let error as ControlError: self = .control(error)
+        case let error as AgentError: self = .other(CommandExitCode(error), error.message)
+        case let error as ControlError: self = .other(CommandExitCode(error.kind), error.message)
         default: return nil
         }
     }
@@ -36,19 +37,11 @@ enum CommandError: Error, Sendable {
         case .configuration(var failure):
             failure.advice = "To read the database without the configuration, name it with --database."
             return .configuration(failure)
-        default: return self
+        case .other: return self
         }
     }
 
-    var exitCode: CommandExitCode {
-        switch self {
-        case .noConfiguration, .configuration, .usage: .usage
-        case .agent(let error): error.kind == .configuration && !error.concernsDatabase ? .usage : .failed
-        case .control(let error): CommandExitCode(error.kind)
-        case .failed: .failed
-        case .printed(let code): code
-        }
-    }
+    var exitCode: CommandExitCode { if case .other(let code, _) = self { code } else { .usage } }
 
     /// The lines for standard error: a sentence, or one line per problem of the configuration. Control characters,
     /// which can come from a file or an agent, are shown as `?`.
@@ -65,10 +58,7 @@ enum CommandError: Error, Sendable {
         case .noConfiguration:
             ["No configuration file was found; name one with --config, or write one with 'starwatch init'."]
         case .configuration(let failure): failure.lines
-        case .usage(let message), .failed(let message): [message]
-        case .agent(let error): [error.message]
-        case .control(let error): [error.message]
-        case .printed: []
+        case .other(_, let sentence): sentence.map { [$0] } ?? []
         }
     }
 }
@@ -82,6 +72,10 @@ enum CommandExitCode: Int32, Sendable {
     case usage = 2
     /// No agent answers.
     case unreachable = 3
+
+    init(_ error: AgentError) {
+        self = error.kind == .configuration && !error.concernsDatabase ? .usage : .failed
+    }
 
     init(_ kind: ControlError.Kind) {
         switch kind {

@@ -35,12 +35,69 @@ public struct APIFailure: Error, Sendable, Hashable {
         ownCause = cause
     }
 
+    /// A request without a complete answer, or one whose answer cannot be read.
+    ///
+    /// - Parameter sentence: The sentence; `nil` for the cause's own.
+    package init(_ cause: FailureReason.Cause, status: Int? = nil, _ sentence: String? = nil) {
+        self.init(
+            result: cause.result,
+            failureClass: cause.failureClass,
+            status: status,
+            reason: sentence ?? cause.sentence,
+            cause: cause
+        )
+    }
+
     /// The reason from a closed set.
     public var cause: FailureReason {
         if let ownCause { return FailureReason(ownCause) }
         // A success that is a failure has another reason than its status.
         if let status, !(200..<300).contains(status) { return FailureReason(status: status, detail: detail) }
         return FailureReason(FailureReason.Cause(rawValue: result.rawValue) ?? .malformed)
+    }
+}
+
+/// The failures of requests without a complete answer, each with the meaning of its cause.
+extension APIFailure {
+    package static let timeout = APIFailure(.timeout)
+    package static let dns = APIFailure(.dns)
+    package static let connect = APIFailure(.connect)
+    package static let proxy = APIFailure(.proxy)
+    package static let tls = APIFailure(.tls)
+    package static let expired = APIFailure(.certificateExpired)
+    package static let reset = APIFailure(.reset)
+    package static let tooLarge = APIFailure(.tooLarge)
+    package static let cancelled = APIFailure(.cancelled)
+    package static let malformed = APIFailure(.malformed)
+    package static let invalidRequest = APIFailure(.invalidRequest)
+}
+
+extension APIFailure: CustomStringConvertible {
+    public var description: String { reason }
+}
+
+extension FailureReason.Cause {
+    /// The value of the metrics' `result` label: the word of the cause, or that of a wider one.
+    fileprivate var result: RequestResult {
+        switch self {
+        case .certificateExpired: .tls
+        case .proxy: .connect
+        case .notJSON, .tooComplex: .malformed
+        default: RequestResult(rawValue: rawValue) ?? .badRequest
+        }
+    }
+
+    private var isAboutToken: Bool { label == .noToken }
+
+    fileprivate var failureClass: FailureClass {
+        switch self {
+        case .timeout: .timeout
+        case .dns, .connect, .proxy, .tls, .certificateExpired, .reset: .network
+        case .tooLarge, .malformed, .notJSON, .html, .tooComplex, .contract: .malformed
+        case .rateLimit: .rateLimited
+        case .cancelled, .identityChanged: .cancelled
+        default: isAboutToken ? .unauthenticated : .refused
+        }
     }
 }
 

@@ -7,10 +7,18 @@ public struct FailureReason: Sendable, Hashable {
     public enum Cause: String, Sendable, CaseIterable {
         /// The name did not resolve.
         case dns
-        case connect, tls, timeout, reset
+        case connect
+        /// The handshake failed, or the certificate or pinned key does not match.
+        case tls
+        /// The time limit passed before the last byte of the answer.
+        case timeout
+        /// The connection closed before the answer was complete.
+        case reset
+        /// The certificate has expired, by this machine's clock.
         case certificateExpired = "certificate_expired"
         /// The proxy opens no tunnel to the server.
         case proxy
+        /// The body exceeds the request's limit, or the head exceeds 256 KiB.
         case tooLarge = "too_large"
         /// The answer is not HTTP, or cannot be decompressed.
         case malformed
@@ -20,7 +28,7 @@ public struct FailureReason: Sendable, Hashable {
         case html
         /// A successful answer whose JSON is too expensive to decode.
         case tooComplex = "too_complex"
-        /// The request cannot be sent as it is.
+        /// The URL or a header contains characters that cannot be sent, or the client cannot send the request.
         case invalidRequest = "invalid_request"
         case cancelled
         /// A page breaks the contract.

@@ -3,12 +3,9 @@ package struct RequestTrace: Sendable, Hashable {
     /// `X-Request-ID`, as the agent sent it.
     package let id: String
     /// The server's identifier, from the response's body or header; `nil` if it sent none that can be shown.
-    package let serverID: String?
+    package var serverID: String?
 
-    package init(id: String, serverID: String?) {
-        self.id = id
-        self.serverID = serverID
-    }
+    package init(id: String, serverID: String?) { (self.id, self.serverID) = (id, serverID) }
 
     /// Returns a server's identifier if logs and exemplars can show it: `req_` with at most 32 letters and digits, or a
     /// UUID. Any other text can be a name, a secret or a claim id.

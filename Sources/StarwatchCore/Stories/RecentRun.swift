@@ -31,10 +31,14 @@ package struct RecentRun: Sendable, Codable, Hashable {
     package var new = 0
 
     package init(runID: String, poll: PollName, startedAt: Timestamp, finishedAt: Timestamp, outcome: String) {
-        self.runID = runID
-        self.poll = poll.rawValue
+        (self.runID, self.poll, self.outcome) = (runID, poll.rawValue, outcome)
         (self.startedAt, self.finishedAt) = (startedAt.milliseconds, finishedAt.milliseconds)
-        self.outcome = outcome
+    }
+
+    /// A run that ended before its first request.
+    package init(runID: String, poll: PollName, at time: Timestamp, outcome: String, reason: String) {
+        self.init(runID: runID, poll: poll, startedAt: time, finishedAt: time, outcome: outcome)
+        self.reason = reason
     }
 
     /// The outcome of a run that was skipped.

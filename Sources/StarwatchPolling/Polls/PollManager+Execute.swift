@@ -84,7 +84,7 @@ extension PollManager {
             outcome = try Self.read(response, of: request)
             if request.isConditional, case .value = outcome {
                 next = StoredValidator(
-                    url: prepared.url,
+                    url: prepared.message.url,
                     etag: response.headers["ETag"],
                     lastModified: response.headers["Last-Modified"]
                 )
@@ -143,19 +143,21 @@ extension PollManager {
         var mayGoWithoutToken = false
         if case .contextOrAnonymous = request.authorization { mayGoWithoutToken = true }
         return PreparedRequest(
-            method: request.method,
-            url: url,
+            message: HTTPRequest(
+                method: HTTPRequest.Method(rawValue: request.method.rawValue) ?? .get,
+                url: url,
+                headers: request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+                body: body,
+                timeout: request.timeout,
+                maxResponseBytes: request.maxResponseBytes
+            ),
             origin: server.origin,
-            headers: request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-            body: body,
             account: context.account,
             tokens: tokens,
             mayGoWithoutToken: mayGoWithoutToken,
             idempotencyKey: request.idempotencyKey ?? (request.method == .post ? RandomID.uuid() : nil),
             validator: request.isConditional && validator?.url == url ? validator : nil,
-            retry: request.retry ?? retry,
-            timeout: request.timeout,
-            maxResponseBytes: request.maxResponseBytes
+            retry: request.retry ?? retry
         )
     }
 

@@ -5,13 +5,10 @@ import Synchronization
 
 /// A fully resolved request: its content on the wire, apart from the token and the attempt.
 struct PreparedRequest: Sendable {
-    var method: PollMethod
-    var url: String
+    /// The request with the host's headers, by name.
+    var message: HTTPRequest
     /// Scheme, host and port.
     var origin: String
-    /// The host's, by name.
-    var headers: [(name: String, value: String)]
-    var body: [UInt8]?
     var account: DID?
     /// Source of tokens; `nil` if the request carries none.
     var tokens: PollTokens.Source?
@@ -19,8 +16,6 @@ struct PreparedRequest: Sendable {
     var idempotencyKey: String?
     var validator: StoredValidator?
     var retry: RetryPolicy?
-    var timeout: Duration
-    var maxResponseBytes: Int
 
     /// The parts that identical requests share.
     ///
@@ -33,21 +28,22 @@ struct PreparedRequest: Sendable {
         fileprivate let mayGoWithoutToken: Bool
         fileprivate let validator: StoredValidator?
         fileprivate let retry: RetryPolicy?
-        fileprivate let timeout: Duration
+        fileprivate let timeout: Duration?
         fileprivate let maxResponseBytes: Int
     }
 
     func identity(idempotencyKey: String?) -> Identity {
         Identity(
             account: account,
-            head: [method.rawValue, url, idempotencyKey ?? ""] + headers.flatMap { [$0.name.lowercased(), $0.value] },
-            body: body,
+            head: [message.method.rawValue, message.url, idempotencyKey ?? ""]
+                + message.headers.flatMap { [$0.name.lowercased(), $0.value] },
+            body: message.body,
             tokens: tokens.map(ObjectIdentifier.init),
             mayGoWithoutToken: mayGoWithoutToken,
             validator: validator,
             retry: retry,
-            timeout: timeout,
-            maxResponseBytes: maxResponseBytes
+            timeout: message.timeout,
+            maxResponseBytes: message.maxResponseBytes
         )
     }
 
@@ -57,25 +53,20 @@ struct PreparedRequest: Sendable {
             ("Accept", "application/json"), ("X-Request-ID", id),
             ("X-Client-Version", client.clientVersion), ("User-Agent", client.userAgent),
         ]
-        if method == .post || method == .put { added.append(("Content-Type", "application/json")) }
+        if message.method == .post || message.method == .put { added.append(("Content-Type", "application/json")) }
         // The host's content headers take precedence. The manager sets the headers that identify the client and the
         // attempt.
         let preferred: Set = ["accept", "content-type", "user-agent"]
-        let names = Set(headers.map { $0.name.lowercased() })
+        let names = Set(message.headers.map { $0.name.lowercased() })
         added.removeAll { preferred.contains($0.name.lowercased()) && names.contains($0.name.lowercased()) }
         if let token { added.append(("Authorization", "Bearer " + token.rawValue)) }
         if let idempotencyKey { added.append(("X-Idempotency-Key", idempotencyKey)) }
         if let etag = validator?.etag { added.append(("If-None-Match", etag)) }
         if let date = validator?.lastModified { added.append(("If-Modified-Since", date)) }
         let ours = Set(added.map { $0.name.lowercased() })
-        return HTTPRequest(
-            method: HTTPRequest.Method(rawValue: method.rawValue) ?? .get,
-            url: url,
-            headers: headers.filter { !ours.contains($0.name.lowercased()) } + added,
-            body: body,
-            timeout: timeout,
-            maxResponseBytes: maxResponseBytes
-        )
+        var message = message
+        message.headers = message.headers.filter { !ours.contains($0.name.lowercased()) } + added
+        return message
     }
 }
 

@@ -8,10 +8,8 @@ package struct RequestEnd: Sendable {
     package internal(set) var failure: RequestFailure?
     /// The number of attempts.
     package private(set) var tries = 0
-    /// `X-Request-ID` of the last attempt; empty if nothing was sent.
-    package private(set) var requestID = ""
-    /// The server's identifier of the last attempt.
-    package private(set) var serverRequestID: String?
+    /// The identifiers of the last attempt; `nil` if nothing was sent.
+    package private(set) var trace: RequestTrace?
     /// The HTTP status of the last answer; `nil` without one.
     package private(set) var status: Int?
     /// Duration of the last attempt.
@@ -19,20 +17,18 @@ package struct RequestEnd: Sendable {
     /// The time since the machine's start at which the last attempt was sent.
     package private(set) var sentAt = Duration.zero
 
-    /// The identifiers of the last attempt; `nil` if nothing was sent.
-    package var trace: RequestTrace? {
-        requestID.isEmpty ? nil : RequestTrace(id: requestID, serverID: serverRequestID)
-    }
+    /// `X-Request-ID` of the last attempt; empty if nothing was sent.
+    package var requestID: String { trace?.id ?? "" }
 
     /// Begins an attempt, which has an identifier of its own.
     mutating func begin(at boottime: Duration) {
         tries += 1
-        (requestID, sentAt) = (RandomID.uuid(), boottime)
+        (trace, sentAt) = (RequestTrace(id: RandomID.uuid(), serverID: nil), boottime)
     }
 
     mutating func note(_ exchange: HTTPExchange) {
         (status, duration) = (exchange.response?.status, exchange.measurements.total)
-        serverRequestID = exchange.response?.requestID
+        trace?.serverID = exchange.response?.requestID
     }
 }
 
@@ -46,21 +42,23 @@ package enum RequestFailure: Error, Sendable {
     /// Nothing was sent: the database could not read or store the rate limits.
     case unstored(StoreError)
 
+    /// The same in the words of all layers.
+    package var failure: APIFailure {
+        switch self {
+        case .failed(let failure), .deferred(_, let failure?): failure
+        case .deferred(_, nil): APIFailure(.rateLimit)
+        case .noToken(let error): APIFailure(noToken: error)
+        case .unstored(.leaseLost): APIFailure(.identityChanged)
+        case .unstored(let error): APIFailure(.database, error.description)
+        }
+    }
+
     /// The failure to report to the circuit.
     package var circuitFailure: FailureClass {
         switch self {
-        case .failed(let failure), .deferred(_, let failure?): failure.failureClass
+        case .failed, .deferred(_, _?): failure.failureClass
         // Nothing was sent, so the server's state is unknown.
         case .deferred(_, nil), .noToken, .unstored: .cancelled
         }
     }
-}
-
-extension APIFailure {
-    /// The agent is stopping, or the identity changed.
-    package static let cancelled = APIFailure(
-        result: .cancelled,
-        failureClass: .cancelled,
-        reason: "The request was cancelled."
-    )
 }

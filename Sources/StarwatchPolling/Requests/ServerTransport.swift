@@ -13,7 +13,7 @@ package struct ServerTransport: HTTPTransport {
     }
 
     /// - Parameter trust: The settings for `url`, its path and everything else of that origin.
-    package init(to url: ServerURL, trust: HTTPClientOptions, time: any TimeSource) throws(HTTPError) {
+    package init(to url: ServerURL, trust: HTTPClientOptions, time: any TimeSource) throws(APIFailure) {
         let server = try HTTPClient(options: trust, time: time)
         let isPlain = trust.caFile == nil && trust.pinnedPublicKey == nil && trust.proxy == nil
         let others = HTTPClientOptions(maxInFlight: trust.maxInFlight)
@@ -41,7 +41,8 @@ package struct ServerTransport: HTTPTransport {
 
 extension HTTPClient {
     /// Starts a client that reads the clocks of `time`.
-    package convenience init(options: HTTPClientOptions = HTTPClientOptions(), time: any TimeSource) throws(HTTPError) {
+    package convenience init(options: HTTPClientOptions = HTTPClientOptions(), time: any TimeSource) throws(APIFailure)
+    {
         try self.init(options: options, clock: { ClockReading(wall: time.now, monotonic: time.monotonic) })
     }
 }

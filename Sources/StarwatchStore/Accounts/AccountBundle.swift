@@ -62,7 +62,7 @@ package struct AccountBundle: Sendable, Codable {
     }
 
     /// Reads a text.
-    package init(text: String) throws(BundleError) {
+    package init(text: String) throws(MoveProblem) {
         struct Head: Decodable {
             let format, schema: Int
 
@@ -167,12 +167,6 @@ package struct AccountBundle: Sendable, Codable {
         let asked = streams.rows.filter { !streams.value("last_attempt", of: $0).isNull }
         return Set(asked.compactMap { PollName(streams.value("poll", of: $0).text) })
     }
-}
-
-/// The reason why a text is no ``AccountBundle`` of this version.
-package enum BundleError: Error, Sendable {
-    case unreadable
-    case otherVersion
 }
 
 /// A value in a bundle: a number, a text, null, or an object with the base64 of a blob.

@@ -1,8 +1,5 @@
 import StarwatchCore
 
-/// A claimed account, with what its visit needs. The lease has the epoch that the claim gives it.
-typealias AccountClaim = (lease: AccountLease, account: ClaimedAccount, streams: [StreamRows.Known])
-
 extension AccountRows {
     /// Whether an account has changes to deliver, which needs no server.
     private static let hasUndelivered = """
@@ -112,7 +109,7 @@ extension AccountRows {
         let (stars, preferences): (String, String) = (
             try row["starredPlanHandleIds"], try row["notificationPreferences"]
         )
-        return (
+        return AccountClaim(
             lease: AccountLease(
                 account: did,
                 generation: generation,
@@ -122,16 +119,12 @@ extension AccountRows {
                 wasReleased: isFree,
                 hasOpenRows: hasRows || wasChanged
             ),
-            account: ClaimedAccount(
-                generation: generation,
-                interests: try db.stars.interests(of: did, stars, preferences),
-                window: RequestWindow(
-                    stored: try row["window"],
-                    reserved: isCounted ? AccountLease.requests : 0,
-                    uncounted: isCounted ? 0 : AccountLease.requests
-                )
-            ),
-            streams: []
+            interests: try db.stars.interests(of: did, stars, preferences),
+            window: RequestWindow(
+                stored: try row["window"],
+                reserved: isCounted ? AccountLease.requests : 0,
+                uncounted: isCounted ? 0 : AccountLease.requests
+            )
         )
     }
 
@@ -166,7 +159,7 @@ extension AccountRows {
             WHERE account = ?4 AND owner = ?5 AND epoch = ?6
             """,
             [
-                end.next.milliseconds, end.attempted?.milliseconds, end.succeeded?.milliseconds,
+                end.next.milliseconds, end.asked.attempted?.milliseconds, end.asked.succeeded?.milliseconds,
                 db.key(lease.account), lease.owner, lease.epoch, lease.generation,
             ]
         ) == 1

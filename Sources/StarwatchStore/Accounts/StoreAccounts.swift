@@ -198,12 +198,8 @@ extension StoreAccounts {
                 )
             }
             for claim in claims {
-                store.memory.accounts.change(claim.lease.account) { memory in
-                    memory.begin(claim.lease, of: claim.account, for: term)
-                    for stream in claim.streams {
-                        memory.remember(stream.id, of: stream.key)
-                        memory.remember(stream.state, of: stream.key, maxUndelivered: maxUndelivered)
-                    }
+                store.memory.accounts.change(claim.lease.account) {
+                    $0.begin(claim, for: term, maxUndelivered: maxUndelivered)
                 }
             }
             let leases = claims.map(\.lease)

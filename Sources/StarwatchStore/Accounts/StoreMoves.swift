@@ -29,7 +29,11 @@ package struct AccountDestination: Sendable {
 }
 
 /// The reason why an account cannot be taken in. Nothing was changed then.
-package enum MoveProblem: Sendable, Hashable {
+package enum MoveProblem: Error, Sendable, Hashable {
+    /// The text is no ``AccountBundle``.
+    case unreadable
+    /// The text is one of another version.
+    case otherVersion
     /// It is served here already, and did not come by this move.
     case served
     /// Another identity is active, and there can be one only.

@@ -45,7 +45,7 @@ package struct StoreIdentity: Sendable {
     /// The account and its generation; without an account if it is neither the active identity nor served, or is paused.
     package func active(of account: DID) async throws(StoreError) -> ActiveIdentity {
         if let claimed = store.memory.accounts.look(at: account, \.claimed) {
-            return ActiveIdentity(did: account, generation: claimed.generation)
+            return ActiveIdentity(did: account, generation: claimed.lease.generation)
         }
         return try await store.direct(.read) { db in
             let generation = try db.identity.generation(of: account)

@@ -33,10 +33,10 @@ package struct LeaseEnd: Sendable, Hashable {
     package let lease: AccountLease
     /// The time of the next visit. A change since the claim makes the account due at the change, if that is earlier.
     package let next: Timestamp
-    /// The time of the visit's last request; `nil` keeps the stored one.
-    package var attempted: Timestamp?
-    /// The time of its last success; `nil` keeps the stored one.
-    package var succeeded: Timestamp?
+    /// The last cycles of the visit; `nil` keeps a stored time.
+    package let asked: CycleTimes
 
-    package init(_ lease: AccountLease, next: Timestamp) { (self.lease, self.next) = (lease, next) }
+    package init(_ lease: AccountLease, next: Timestamp, asked: CycleTimes = CycleTimes()) {
+        (self.lease, self.next, self.asked) = (lease, next, asked)
+    }
 }

@@ -34,7 +34,7 @@ struct AccountMemory: Sendable {
     private var streams: [Stream] = []
     private var hold: Hold?
     /// The account as the claim has read it, until a write can change it.
-    private(set) var claimed: ClaimedAccount?
+    private(set) var claimed: AccountClaim?
     /// Whether the account waits to be handed out.
     private(set) var isLeaving = false
     /// The number of notifications that a sink has now.
@@ -78,9 +78,13 @@ struct AccountMemory: Sendable {
     // MARK: - Lease
 
     /// Begins a lease. Another owner can have changed the account since it was known here.
-    mutating func begin(_ lease: AccountLease, of account: ClaimedAccount, for term: LeaseTerm) {
-        hold = Hold(lease: lease, term: term, hasUncounted: account.window.map { $0.uncounted > 0 } ?? false)
-        (streams, claimed) = ([], account)
+    ///
+    /// - Parameter maxUndelivered: The limit that the states of the claim are for.
+    mutating func begin(_ claim: AccountClaim, for term: LeaseTerm, maxUndelivered: Int) {
+        hold = Hold(lease: claim.lease, term: term, hasUncounted: claim.window.map { $0.uncounted > 0 } ?? false)
+        streams = claim.streams.map { Stream(key: $0.key, id: $0.id, state: $0.state, maxUndelivered: maxUndelivered) }
+        claimed = claim
+        claimed?.streams = []
     }
 
     /// Begins a new term of a lease that is held.
@@ -131,12 +135,15 @@ struct AccountMemory: Sendable {
     mutating func stay() { isLeaving = false }
 }
 
-/// An account as a claim has read it.
-struct ClaimedAccount: Sendable {
-    let generation: Int
+/// An account as a claim has read it, with what its visit needs.
+struct AccountClaim: Sendable {
+    /// The lease, with the epoch that the claim gives it.
+    let lease: AccountLease
     let interests: Interests
     /// The stored window; `nil` if it was taken, or can have changed.
     var window: RequestWindow?
+    /// The account's streams; empty in its memory, which has them apart.
+    var streams: [KnownStream] = []
     /// Whether the remembered states of the account's streams have the times of its last cycles.
     var areTimesKnown = true
 }

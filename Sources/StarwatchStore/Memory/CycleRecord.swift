@@ -22,8 +22,13 @@ package struct CycleRecord: Sendable, Hashable {
     /// The reason for a failure, for the history.
     package var reason: FailureReason?
 
-    package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
-    {
+    package init(
+        stream: StreamKey,
+        runID: String,
+        startedAt: Timestamp? = nil,
+        finishedAt: Timestamp,
+        outcome: PollOutcome? = nil
+    ) {
         (self.stream, self.runID, self.startedAt, self.finishedAt) = (stream, runID, startedAt, finishedAt)
         self.outcome = outcome
     }

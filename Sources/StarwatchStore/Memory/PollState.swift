@@ -35,3 +35,6 @@ package struct PollState: Sendable, Hashable {
         return fetchCursor.map { $0.precedes(target) != true } ?? false
     }
 }
+
+/// A stream with its row and its state.
+typealias KnownStream = (key: StreamKey, id: Int64, state: PollState)

@@ -1,9 +1,6 @@
 import StarwatchCore
 
 extension StreamRows {
-    /// A stream with its row and its state.
-    typealias Known = (key: StreamKey, id: Int64, state: PollState)
-
     private static let columns = """
         s.fetch_cursor, s.bootstrapped_at, s.walk_top, s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run,
         w.watermark, s.refused_pages, s.seen_until,
@@ -40,8 +37,8 @@ extension StreamRows {
     func states(
         of accounts: [String: (did: DID, generation: Int, open: Int)],
         maxUndelivered: Int
-    ) throws -> [Known] {
-        let found: [Known] = try db.all(
+    ) throws -> [KnownStream] {
+        let found: [KnownStream] = try db.all(
             """
             SELECT s.id, s.account, s.server, s.poll, \(Self.columns)
             FROM json_each(?) j JOIN streams s ON s.account = j.value \(Self.watermarks)
@@ -68,7 +65,7 @@ extension StreamRows {
     }
 
     /// The rows of streams that the overlap fetches again, as ``known(of:at:)`` returns those of one.
-    private func known(of found: [Known]) throws -> [Int64: [JWTID]] {
+    private func known(of found: [KnownStream]) throws -> [Int64: [JWTID]] {
         // The oldest id, which has 26 characters, and then the stream's.
         let starts = found.compactMap { stream in
             stream.state.knownFrom.map { Self.oldest($0).rawValue + "\(stream.id)" }

@@ -82,19 +82,8 @@ extension HTTPResponse {
 extension HTTPExchange {
     /// The response, if it is a 2xx or 304; otherwise the failure that it stands for.
     package var answer: Result<HTTPResponse, APIFailure> {
-        switch result {
-        case .success(let response):
-            let failure = response.failure(at: measurements.receivedAt.wall)
-            return failure.map(Result.failure) ?? .success(response)
-        case .failure(let error):
-            return .failure(
-                APIFailure(
-                    result: error.result,
-                    failureClass: error.failureClass,
-                    reason: error.description,
-                    cause: error.cause
-                )
-            )
+        result.flatMap { response in
+            response.failure(at: measurements.receivedAt.wall).map(Result.failure) ?? .success(response)
         }
     }
 
@@ -136,25 +125,14 @@ extension HTTPResponse {
         if JSONText.isBounded(body), let value = try? JSONDecoder().decode(type, from: Data(body)) {
             return .success(value)
         }
-        guard JSONText.isValid(body) else { return .failure(malformed(notJSON)) }
-        return JSONText.isBounded(body) ? .success(nil) : .failure(malformed(.tooComplex))
+        guard JSONText.isValid(body) else { return .failure(notJSON) }
+        return JSONText.isBounded(body) ? .success(nil) : .failure(APIFailure(.tooComplex, status: status))
     }
 
-    /// The cause of a successful answer whose bytes are not JSON.
-    package var notJSON: FailureReason.Cause {
+    /// The failure of a successful answer whose bytes are not JSON.
+    package var notJSON: APIFailure {
         let mark = body.first { $0 > 32 && ![0xEF, 0xBB, 0xBF].contains($0) }
-        return mark == UInt8(ascii: "<") ? .html : .notJSON
-    }
-
-    /// The failure of a successful answer that cannot be read.
-    package func malformed(_ cause: FailureReason.Cause) -> APIFailure {
-        APIFailure(
-            result: cause == .html ? .html : .malformed,
-            failureClass: .malformed,
-            status: status,
-            reason: cause.sentence,
-            cause: cause
-        )
+        return APIFailure(mark == UInt8(ascii: "<") ? .html : .notJSON, status: status)
     }
 }
 

@@ -34,7 +34,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
 
     private static let isLibraryReady = starwatch_global_init() == CURLE_OK
 
-    init(options: HTTPClientOptions, clock: @escaping @Sendable () -> ClockReading) throws(HTTPError) {
+    init(options: HTTPClientOptions, clock: @escaping @Sendable () -> ClockReading) throws(APIFailure) {
         guard Self.isLibraryReady else {
             throw .configuration("libcurl failed to initialise; check its installation.")
         }
@@ -266,11 +266,11 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     }
 
     /// Finishes `transfer`: removes it from libcurl, keeps its handle for reuse and resumes the caller.
-    private func finish(_ transfer: CurlTransfer, with error: HTTPError?) {
+    private func finish(_ transfer: CurlTransfer, with error: APIFailure?) {
         active[transfer.id] = nil
         let now = clock()
         var measurements = HTTPMeasurements(sentAt: transfer.submittedAt, receivedAt: now)
-        var result = Result<HTTPResponse, HTTPError>.failure(error ?? .cancelled)
+        var result = Result<HTTPResponse, APIFailure>.failure(error ?? .cancelled)
         var status: Int?
         var connectErrno: Int32?
         var expiry: Timestamp?

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+package import StarwatchCore
 
 /// Sends HTTP requests through libcurl: one multi handle on a thread of its own, with a shared connection pool.
 ///
@@ -14,11 +15,11 @@ package final class HTTPClient: HTTPTransport {
     /// - Parameters:
     ///   - options: Trust, pinning and concurrency limits.
     ///   - clock: Reads both clocks. Called on the client's thread and on the caller's.
-    /// - Throws: ``HTTPError/configuration(_:)`` when a certificate file is unusable or the thread cannot be created.
+    /// - Throws: ``APIFailure`` when a certificate file is unusable or the thread cannot be created.
     package init(
         options: HTTPClientOptions = HTTPClientOptions(),
         clock: @escaping @Sendable () -> ClockReading
-    ) throws(HTTPError) {
+    ) throws(APIFailure) {
         driver = try CurlDriver(options: options, clock: clock)
     }
 
@@ -29,7 +30,7 @@ package final class HTTPClient: HTTPTransport {
     /// Sends `request` and waits for the complete response, whatever its status.
     ///
     /// Cancelling the task closes the connection immediately, that of a mail within a second; the result is then
-    /// ``HTTPError/cancelled``.
+    /// ``APIFailure/cancelled``.
     package func exchange(_ request: HTTPRequest) async -> HTTPExchange {
         let id = driver.reserve()
         return await withTaskCancellationHandler {
@@ -80,7 +81,7 @@ package enum CurlVersion {
 package protocol HTTPTransport: Sendable {
     /// Sends `request` and waits for the complete response, whatever its status.
     ///
-    /// When the task is cancelled the result is ``HTTPError/cancelled``.
+    /// When the task is cancelled the result is ``APIFailure/cancelled``.
     func exchange(_ request: HTTPRequest) async -> HTTPExchange
 
     /// The executor on which an answer arrives, so that what follows it needs no change of threads; `nil` for the
@@ -141,7 +142,7 @@ package struct HTTPClientOptions: Sendable {
     /// ``CurlShard``.
     package var requestsPerHandle = 32
     /// Limit of concurrent name lookups in this process, including hanging lookups whose request has ended. A request
-    /// beyond the limit fails immediately with ``HTTPError/dns``.
+    /// beyond the limit fails immediately with ``APIFailure/dns``.
     package var maxLookups = 16
     /// Limit for connecting, including name lookup and TLS handshake; a request's own timeout can be shorter. It
     /// classifies a server that does not accept connections as a network failure.
@@ -151,7 +152,7 @@ package struct HTTPClientOptions: Sendable {
     ///
     /// Until a mail server replies to the message, and to the end of a connection, libcurl does not return, and nothing else
     /// moves on the client's thread (libcurl 7.88.1: 4.0 s for a reply after 4 s, 120 s for none). It only asks once a second
-    /// whether the mail was cancelled. So a mail that is sent by another client ends as ``HTTPError/invalidRequest``.
+    /// whether the mail was cancelled. So a mail that is sent by another client ends as ``APIFailure/invalidRequest``.
     package var isForMails = false
     /// The limit for each reply of a mail server. Only this one holds for the reply to the end of a connection.
     package var longestReplySeconds = 50

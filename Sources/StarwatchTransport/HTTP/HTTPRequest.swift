@@ -12,10 +12,10 @@ package struct HTTPRequest: Sendable {
 
     package var method: Method
     /// An `http:` or `https:` URL, or `smtp:` or `smtps:` for a mail. Any other scheme fails with
-    /// ``HTTPError/invalidRequest``.
+    /// ``APIFailure/invalidRequest``.
     package var url: String
     /// Headers in the order of sending. A line break or a character outside printable ASCII fails with
-    /// ``HTTPError/invalidRequest``.
+    /// ``APIFailure/invalidRequest``.
     package var headers: [(name: String, value: String)]
     /// The body; sent with POST and PUT only.
     package var body: [UInt8]?

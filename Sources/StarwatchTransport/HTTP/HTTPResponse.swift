@@ -14,7 +14,7 @@ package struct HTTPResponse: Sendable {
 
 /// The result and measurements of a request.
 package struct HTTPExchange: Sendable {
-    package let result: Result<HTTPResponse, HTTPError>
+    package let result: Result<HTTPResponse, APIFailure>
     package let measurements: HTTPMeasurements
     /// The response's status, even if its body was too large or incomplete; `nil` when no head arrived.
     package var status: Int?
@@ -28,7 +28,7 @@ package struct HTTPExchange: Sendable {
     /// The response; `nil` if none came, or not the whole of it.
     package var response: HTTPResponse? { if case .success(let response) = result { response } else { nil } }
 
-    package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
+    package init(result: Result<HTTPResponse, APIFailure>, measurements: HTTPMeasurements, status: Int? = nil) {
         (self.result, self.measurements, self.status) = (result, measurements, status)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import StarwatchCore
 
 /// The certificates a client trusts, in libcurl's form.
 ///
@@ -10,7 +11,7 @@ final class TrustAnchors {
     /// The system bundle followed by the additional anchors. Must outlive every handle that uses it.
     let blob: UnsafeMutableRawBufferPointer?
 
-    init(_ options: HTTPClientOptions) throws(HTTPError) {
+    init(_ options: HTTPClientOptions) throws(APIFailure) {
         guard let caFile = options.caFile else {
             path = options.bundle
             blob = nil

@@ -80,3 +80,11 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+extension APIFailure {
+    /// The failure to get a token. A program that gives tokens can throw any error.
+    package init(noToken error: any Error) {
+        let error = error as? TokenError
+        self.init(error?.cause ?? .noToken, error?.description)
+    }
+}

@@ -141,17 +141,13 @@ import Testing
             requester: Requester(gates: gates, time: clock, random: { 0.5 })
         )
         let request = PreparedRequest(
-            method: .get,
-            url: "http://127.0.0.1:9/",
+            message: HTTPRequest(url: "http://127.0.0.1:9/", timeout: .seconds(1), maxResponseBytes: 1),
             origin: "http://127.0.0.1:9",
-            headers: [],
             tokens: PollTokens.bearer { _, _ in
                 note()
                 return nil
             }.source,
-            mayGoWithoutToken: true,
-            timeout: .seconds(1),
-            maxResponseBytes: 1
+            mayGoWithoutToken: true
         )
         _ = await Task.detached { await requester.send(request) }.value
         #expect(seen.withLock { $0 } == [true, true])

@@ -30,8 +30,7 @@ import Testing
     /// A claimed account that was added and visited at the start.
     private func claimFirst() async throws -> AccountLease {
         try await add()
-        var end = LeaseEnd(try await claim(at: start), next: start)
-        end.attempted = start
+        let end = LeaseEnd(try await claim(at: start), next: start, asked: CycleTimes(attempted: start))
         _ = try await store.accounts.release([end])
         return try await claim(at: start)
     }

@@ -13,7 +13,7 @@ final class ScriptedServer: HTTPTransport {
         var status = 200
         var headers: [(name: String, value: String)] = []
         var body = "{}"
-        var error: HTTPError?
+        var error: APIFailure?
 
         static func json(_ body: String, headers: [(name: String, value: String)] = []) -> Reply {
             Reply(headers: headers, body: body)
@@ -21,7 +21,7 @@ final class ScriptedServer: HTTPTransport {
         static func status(_ status: Int, headers: [(name: String, value: String)] = []) -> Reply {
             Reply(status: status, headers: headers, body: "")
         }
-        static func fails(_ error: HTTPError) -> Reply { Reply(error: error) }
+        static func fails(_ error: APIFailure) -> Reply { Reply(error: error) }
     }
 
     private struct State {

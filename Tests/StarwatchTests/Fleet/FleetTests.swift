@@ -303,8 +303,8 @@ import Testing
         try await Self.withTwo { world, agent in
             world.clock.advance(by: .seconds(60))
             let lease = try #require(await agent.fleet?.claim().first ?? nil)
-            var end = LeaseEnd(lease, next: world.clock.now + .days(365))
-            end.attempted = world.clock.now
+            let asked = CycleTimes(attempted: world.clock.now)
+            let end = LeaseEnd(lease, next: world.clock.now + .days(365), asked: asked)
             _ = try await agent.store.accounts.release([end])
             let again = try await world.agent { $0 = agent.options }
             #expect(await again.visitAll(after: .seconds(60), on: world.clock) == 2)

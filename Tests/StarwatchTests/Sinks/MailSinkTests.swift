@@ -87,7 +87,7 @@ import Testing
 
     @Test(
         arguments: [
-            (HTTPError.connect, nil, "The mail server cannot be reached (connection failed).", "connect"),
+            (APIFailure.connect, nil, "The mail server cannot be reached (connection failed).", "connect"),
             (.connect, 554, "The mail server refuses the connection (SMTP 554).", "smtp_554"),
             (.tls, nil, "The mail server cannot be reached (TLS handshake failed).", "tls"),
             (.unencrypted, 250, "The mail server offers no STARTTLS; use smtps://, or another server.", "tls"),
@@ -104,10 +104,10 @@ import Testing
             ),
             (.configuration("Install it."), nil, "Install it.", "invalid_request"),
             (.timeout, nil, "The sink did not answer in time.", "timeout"),
-        ] as [(HTTPError, Int?, String, String)]
+        ] as [(APIFailure, Int?, String, String)]
     )
     func troubleWithTheServerCostsTheMailNoAttempt(
-        error: HTTPError,
+        error: APIFailure,
         status: Int?,
         sentence: String,
         word: String
@@ -130,9 +130,9 @@ import Testing
             (.login, 535, "535 5.7.8 no", "535 5.7.8 no"), (.connect, 554, "554 no service", "554 no service"),
             (.unencrypted, 454, "454 later", "454 later"), (.unencrypted, 250, "250 SIZE 10000", ""),
             (.reset, 250, "250 ok", ""),
-        ] as [(HTTPError, Int, String, String)]
+        ] as [(APIFailure, Int, String, String)]
     )
-    func aRefusalBeforeTheMailIsTold(error: HTTPError, status: Int, reply: String, said: String) async throws {
+    func aRefusalBeforeTheMailIsTold(error: APIFailure, status: Int, reply: String, said: String) async throws {
         let server = RecordedService(.failure(error), status: status, lastReply: reply)
         let result = await (try sink(server)).deliver(try notification(["Creek"]))
         #expect(result.isNoAnswer && result.said == Array(said.utf8))

@@ -8,7 +8,7 @@ final class RecordedService: HTTPTransport {
     private let answer: HTTPExchange
 
     /// - Parameter lastReply: What a mail server said before the end.
-    init(_ result: Result<HTTPResponse, HTTPError>, status: Int? = nil, lastReply: String = "") {
+    init(_ result: Result<HTTPResponse, APIFailure>, status: Int? = nil, lastReply: String = "") {
         let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
         let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
         var answer = HTTPExchange(

@@ -56,7 +56,7 @@ final class SimulatedNetwork: Sendable {
     /// Sends a request of an agent and returns the response, unless the agent has died.
     func exchange(_ request: HTTPRequest, of process: SimulatedProcess) async -> HTTPExchange {
         let sentAt = reading
-        let result: Result<HTTPResponse, HTTPError>
+        let result: Result<HTTPResponse, APIFailure>
         if process.isDead {
             result = .failure(.cancelled)
         } else if let index = receivers.indices.first(where: { request.url == Receiver.url($0) }) {
@@ -65,7 +65,7 @@ final class SimulatedNetwork: Sendable {
             result = await ask(request, of: process)
         }
         await process.clock.waitWhileStopped()
-        let end: Result<HTTPResponse, HTTPError> = process.isDead ? .failure(.cancelled) : result
+        let end: Result<HTTPResponse, APIFailure> = process.isDead ? .failure(.cancelled) : result
         if !process.isDead { trace.note("< \(Self.summary(end))") }
         var measurements = HTTPMeasurements(sentAt: sentAt, receivedAt: reading)
         measurements.total = measurements.receivedAt.monotonic - sentAt.monotonic
@@ -74,7 +74,7 @@ final class SimulatedNetwork: Sendable {
         return HTTPExchange(result: end, measurements: measurements, status: status)
     }
 
-    private static func summary(_ result: Result<HTTPResponse, HTTPError>) -> String {
+    private static func summary(_ result: Result<HTTPResponse, APIFailure>) -> String {
         switch result {
         case .success(let response): "\(response.status) \(response.body.count)"
         case .failure(let error): "\(error.result)"
@@ -99,7 +99,7 @@ final class SimulatedNetwork: Sendable {
     private func stalled(
         _ process: SimulatedProcess,
         atSink timeout: Duration?
-    ) async -> Result<HTTPResponse, HTTPError>? {
+    ) async -> Result<HTTPResponse, APIFailure>? {
         var waited = Duration.zero
         while let stall = stalls.value[process.number], stall.until > clock.boot, stall.withSinks || timeout == nil {
             if let timeout, waited >= timeout { return .failure(.timeout) }
@@ -118,14 +118,14 @@ final class SimulatedNetwork: Sendable {
         return (try? await clock.sleep(for: .microseconds(length))) != nil
     }
 
-    private func wait(_ duration: Duration, then error: HTTPError) async -> Result<HTTPResponse, HTTPError> {
+    private func wait(_ duration: Duration, then error: APIFailure) async -> Result<HTTPResponse, APIFailure> {
         (try? await clock.sleep(for: duration)) == nil ? .failure(.cancelled) : .failure(error)
     }
 
     private func ask(
         _ request: HTTPRequest,
         of process: SimulatedProcess
-    ) async -> Result<HTTPResponse, HTTPError> {
+    ) async -> Result<HTTPResponse, APIFailure> {
         let ids = server.acknowledged(by: request)
         let path = request.url.dropFirst(Settings.server.count)
         trace.note(
@@ -220,7 +220,7 @@ final class SimulatedNetwork: Sendable {
         _ request: HTTPRequest,
         to receiver: Receiver,
         of process: SimulatedProcess
-    ) async -> Result<HTTPResponse, HTTPError> {
+    ) async -> Result<HTTPResponse, APIFailure> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
         receiver.noteSent(request)
         checkAddressee(of: request, from: process)

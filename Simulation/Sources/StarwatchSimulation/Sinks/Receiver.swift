@@ -6,7 +6,7 @@ final class Receiver: Sendable {
     /// Reaction to a request.
     enum Reaction {
         case answer(Int, headers: [(name: String, value: String)])
-        case fail(HTTPError, after: Duration)
+        case fail(APIFailure, after: Duration)
     }
 
     private struct State {

@@ -11,24 +11,14 @@ extension SinkResult {
         case (.success(let response), _): self.init(reply: response)
         case (.failure(.timeout), _): self = .timeout
         case (.failure(.login), let code?): self = .loginRefused(code: code)
-        case (.failure(.login), nil):
-            self = .unavailable(
-                SinkFailure(
-                    "The mail server offers no login with a password; leave out username and password_file, or use another.",
-                    .noToken
-                )
-            )
         case (.failure(.unencrypted), let code?) where code < 500:
             self = .later("SMTP \(code)", FailureReason(reply: code))
-        case (.failure(.unencrypted), _):
-            self = .unavailable(
-                SinkFailure("The mail server offers no STARTTLS; use smtps://, or another server.", .tls)
-            )
-        case (.failure(.configuration(let advice)), _): self = .unavailable(SinkFailure(advice, .invalidRequest))
         case (.failure(.connect), let code?):
             self = .unavailable(
                 SinkFailure("The mail server refuses the connection (SMTP \(code)).", FailureReason(reply: code))
             )
+        case (.failure(let error), _) where error.hasOwnSentence:
+            self = .unavailable(SinkFailure(error.reason, error.cause))
         case (.failure(let error), _):
             self = .unavailable(
                 SinkFailure("The mail server cannot be reached (\(error.cause.phrase)).", error.cause)

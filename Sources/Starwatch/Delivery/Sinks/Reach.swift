@@ -58,9 +58,9 @@ package enum Reach: Sendable, Hashable {
         do throws(AgentError) { trust = try sink.trust(.ofProcess) } catch {
             throw SinkFailure(error.message, .tokenFile)
         }
-        do throws(HTTPError) {
+        do throws(APIFailure) {
             return try HTTPClient(options: trust ?? HTTPClientOptions(), time: SystemClock())
-        } catch { throw SinkFailure(error.description, error.cause) }
+        } catch { throw SinkFailure(error.reason, error.cause) }
     }
 
     /// Sends a GET request.

@@ -69,8 +69,8 @@ package struct SinkFactory {
         var client = http
         if let trust = try sink.trust(secrets) {
             // One with its own trust anchors, and one for mails, ends with the sink.
-            do throws(HTTPError) { client = try HTTPClient(options: trust, time: time) } catch {
-                throw AgentError(.configuration, error.description)
+            do throws(APIFailure) { client = try HTTPClient(options: trust, time: time) } catch {
+                throw AgentError(.configuration, error.reason)
             }
         }
         if sink.isOfAccounts { return client }

@@ -1,35 +1,26 @@
 package import StarwatchCore
 
-/// The polls whose failures of accounts are asked for.
-package struct FailureQuery: Sendable {
-    /// The server of the accounts, in the form of ``StreamKey/server``.
-    package var server: String
+/// The failures of accounts, from the history of their cycles, in one access.
+private struct FailureRows {
+    let db: Session
     /// The configured polls that are switched on.
-    package var polls: [PollName: PollKind]
-    /// The number of failures whose count is exact, the longest ones first.
-    package var counted: Int
+    let polls: [PollName: PollKind]
+    /// The server of the accounts, in the form of ``StreamKey/server``.
+    let server: String
     /// The only account; `nil` for all.
-    package var account: DID?
+    let account: DID?
 
-    package init(server: String, polls: [PollName: PollKind], counted: Int = 0, account: DID? = nil) {
-        (self.server, self.polls, self.counted, self.account) = (server, polls, counted, account)
-    }
-}
-
-/// The failures of accounts, from the history of their cycles.
-extension AccountRows {
     /// The conditions on the history of a stream `s` since its last success.
     private static let sinceSuccess = """
         FROM history h WHERE h.stream_id = s.id AND h.finished_at > coalesce(s.last_success, 0)
             AND h.outcome IN ('failed', 'deferred')
         """
 
-    /// The worst failure of each active account that fails, the longest one first.
-    func failures(_ query: FailureQuery) throws -> [AccountFailure] {
-        let own = try polls(query) + acknowledgements(query)
+    func worst(counted: Int) throws -> [AccountFailure] {
+        let own = try ofPolls() + ofAcknowledgements()
         var worst = AccountFailure.worst(own.map(\.failure))
         let streams = Dictionary(own.map { ($0.failure, $0.stream) }) { first, _ in first }
-        for index in worst.indices.prefix(query.counted) where !worst[index].isOfAcknowledgement {
+        for index in worst.indices.prefix(counted) where !worst[index].isOfAcknowledgement {
             guard let stream = streams[worst[index]] else { continue }
             worst[index].count = try db.integer(
                 "SELECT (SELECT count(*) \(Self.sinceSuccess)) FROM streams s WHERE s.id = ?",
@@ -39,7 +30,7 @@ extension AccountRows {
         return worst
     }
 
-    private func polls(_ query: FailureQuery) throws -> [(stream: Int64, failure: AccountFailure)] {
+    private func ofPolls() throws -> [(stream: Int64, failure: AccountFailure)] {
         try db.all(
             """
             SELECT s.id, s.account, s.poll, s.next_run, t.starredPlanHandleIds, t.notificationPreferences,
@@ -50,10 +41,10 @@ extension AccountRows {
             WHERE a.status = 'active' AND s.server = ?1 AND (?2 IS NULL OR a.account = ?2)
                 AND s.last_outcome IN ('failed', 'deferred', 'cancelled') AND s.poll IN (SELECT value FROM json_each(?3))
             """,
-            [query.server, query.account.map(db.key), names(query)]
+            [server, account.map(db.key), names]
         ) { row -> (stream: Int64, failure: AccountFailure)? in
             let poll: PollName = try row["poll"]
-            guard let since = try row["since"] as Timestamp?, let kind = query.polls[poll],
+            guard let since = try row["since"] as Timestamp?, let kind = polls[poll],
                 let did = try ifReadable({ try db.account(row["account"]) }),
                 try isExpected(poll, kind, of: did, row)
             else { return nil }
@@ -71,7 +62,7 @@ extension AccountRows {
         }.compactMap(\.self)
     }
 
-    private func names(_ query: FailureQuery) -> String { jsonArray(query.polls.keys.map(\.rawValue).sorted()) }
+    private var names: String { jsonArray(polls.keys.map(\.rawValue).sorted()) }
 
     /// Whether the account wants the poll, and has the stars that it needs.
     private func isExpected(_ poll: PollName, _ kind: PollKind, of did: DID, _ row: SQLRow) throws -> Bool {
@@ -83,7 +74,7 @@ extension AccountRows {
     }
 
     /// The batches of acknowledgements that failed again. Their reason is not stored.
-    private func acknowledgements(_ query: FailureQuery) throws -> [(stream: Int64, failure: AccountFailure)] {
+    private func ofAcknowledgements() throws -> [(stream: Int64, failure: AccountFailure)] {
         try db.all(
             """
             SELECT s.id, s.account, s.poll, b.attempts, b.created_at
@@ -91,7 +82,7 @@ extension AccountRows {
             WHERE a.status = 'active' AND s.server = ?1 AND (?2 IS NULL OR a.account = ?2) AND b.attempts >= ?3
                 AND s.poll IN (SELECT value FROM json_each(?4))
             """,
-            [query.server, query.account.map(db.key), HealthFacts.acknowledgementsFailAfter, names(query)]
+            [server, account.map(db.key), HealthFacts.acknowledgementsFailAfter, names]
         ) { row -> (stream: Int64, failure: AccountFailure)? in
             guard let did = try ifReadable({ try db.account(row["account"]) }) else { return nil }
             return (
@@ -112,7 +103,20 @@ extension AccountRows {
 
 extension StoreAccounts {
     /// The worst failure of each active account that fails, the longest one first.
-    package func failures(_ query: FailureQuery) async throws(StoreError) -> [AccountFailure] {
-        try await store.direct(.read) { db in try db.accounts.failures(query) }
+    ///
+    /// - Parameters:
+    ///   - polls: The configured polls that are switched on.
+    ///   - server: The server of the accounts, in the form of ``StreamKey/server``.
+    ///   - counted: The number of failures whose count is exact, the longest ones first.
+    ///   - account: The only account; `nil` for all.
+    package func failures(
+        of polls: [PollName: PollKind],
+        server: String,
+        counted: Int,
+        account: DID? = nil
+    ) async throws(StoreError) -> [AccountFailure] {
+        try await store.direct(.read) { db in
+            try FailureRows(db: db, polls: polls, server: server, account: account).worst(counted: counted)
+        }
     }
 }

@@ -1,6 +1,27 @@
 import CCurl
+package import StarwatchCore
 
-extension HTTPError {
+/// The failures that have a sentence of their own.
+extension APIFailure {
+    /// The process that listens on the Unix socket belongs to a user that is not accepted.
+    package static let peer = APIFailure(.invalidRequest, "Another user's process listens on the socket.")
+    /// The server of a mail does not accept its user or password, or no login at all.
+    package static let login = APIFailure(
+        .noToken,
+        "The mail server offers no login with a password; leave out username and password_file, or use another."
+    )
+    /// The server of a mail offers no encryption, which is demanded.
+    package static let unencrypted = APIFailure(
+        .tls,
+        "The mail server offers no STARTTLS; use smtps://, or another server."
+    )
+
+    /// The client cannot be set up, or not for this request. The text names the setting and the fix.
+    package static func configuration(_ advice: String) -> APIFailure { APIFailure(.invalidRequest, advice) }
+
+    /// Whether the sentence says more than the cause does.
+    package var hasOwnSentence: Bool { reason != cause.sentence }
+
     /// OpenSSL's result of a verification, `X509_V_ERR_CERT_HAS_EXPIRED`.
     private static let expiredCertificate = 10
 
@@ -37,15 +58,15 @@ extension HTTPError {
 
 extension CurlTransfer {
     /// The error of a transfer that libcurl has completed; `nil` if it has a response.
-    func error(_ code: CURLcode, of easy: UnsafeMutableRawPointer) -> HTTPError? {
+    func error(_ code: CURLcode, of easy: UnsafeMutableRawPointer) -> APIFailure? {
         guard request.envelope == nil else { return mailError(code, starwatch_get_info(easy)) }
         // libcurl reports a connection that closes within the head as a response without a body.
         if code == CURLE_OK { return isHeadComplete ? nil : .reset }
-        return HTTPError(code, starwatch_get_info(easy), of: self)
+        return APIFailure(code, starwatch_get_info(easy), of: self)
     }
 
     /// The same for a mail, whose response is the reply to its sender, a receiver or its message.
-    private func mailError(_ code: CURLcode, _ info: starwatch_transfer_info) -> HTTPError? {
+    private func mailError(_ code: CURLcode, _ info: starwatch_transfer_info) -> APIFailure? {
         let isRefusal = (400..<600).contains(info.status)
         switch code {
         case CURLE_OK, CURLE_WRITE_ERROR: return lacksLogin ? .login : code == CURLE_OK ? nil : .malformed
@@ -58,7 +79,7 @@ extension CurlTransfer {
         case CURLE_REMOTE_ACCESS_DENIED: return .connect
         // The server that accepted the connection says nothing.
         case CURLE_OPERATION_TIMEDOUT where info.connect > 0: return .timeout
-        default: return HTTPError(code, info, of: self)
+        default: return APIFailure(code, info, of: self)
         }
     }
 }
