@@ -37,7 +37,10 @@ package final class EndorserAPI: Sendable {
     }
 
     /// Adjusts every wait if the local clock was set since the last call.
-    package func followClock() async { await requester.gates.followClock() }
+    ///
+    /// - Returns: The time.
+    @discardableResult
+    package func followClock() async -> Timestamp { await requester.gates.followClock() }
 
     /// Makes a request until it gets an answer or is given up.
     ///
@@ -239,7 +242,7 @@ extension EndorserAPI {
             metrics.api.note(requestOf: measured.total)
             metrics.api.sentBytes[endpoint].increment(by: UInt64(measured.sentBytes))
             metrics.api.receivedBytes[endpoint].increment(by: UInt64(measured.receivedBytes))
-            metrics.api.rate[endpoint]?.record(atMilliseconds: now.milliseconds)
+            if endpoint == AgentMetrics.contractEndpoint { metrics.api.rate.record(atMilliseconds: now.milliseconds) }
             for phase in RequestPhase.allCases {
                 let duration = measured[phase]
                 if duration > .zero { metrics.api.phases[phase].observe(duration) }

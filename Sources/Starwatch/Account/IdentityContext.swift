@@ -57,6 +57,11 @@ package final class IdentityContext: Sendable {
             expectedSince = since
         }
 
+        /// Returns `true` if polls ask for the same as with another snapshot. A host's database is read again for each cycle.
+        func asksAs(_ other: Snapshot) -> Bool {
+            self === other || identity == other.identity && interests == other.interests
+        }
+
         /// Returns `true` if the identity has what polls of `kind` need. ``PollKind/needsStars`` says which need stars.
         package func hasStars(for kind: PollKind) -> Bool { !kind.needsStars || !stars.isEmpty }
 

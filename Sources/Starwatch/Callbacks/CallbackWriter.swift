@@ -7,7 +7,7 @@ import StarwatchTransport
 package struct CallbackWriter: Sendable {
     let options: CallbackOptions
     let pseudonym: InstallationHash
-    var zone = LocalZone()
+    var zone = LocalZone.ofMachine
 
     /// Returns an event, or `nil` if there is no receiver. It names the account by its pseudonym.
     package func draft(

@@ -84,7 +84,7 @@ struct DigestFactory {
             )
         }
         guard !receivers.isEmpty else { return [] }
-        do throws(ZoneError) { _ = try LocalZone().find() } catch {
+        do throws(ZoneError) { _ = try LocalZone.ofMachine.find() } catch {
             throw AgentError(.configuration, "callbacks contain this machine's time zone, which \(error)")
         }
         return receivers

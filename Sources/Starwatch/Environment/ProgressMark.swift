@@ -11,29 +11,37 @@ package final class ProgressMark: Sendable {
         case store
     }
 
-    private let last = Mutex<[Line: Duration]>([:])
+    /// The lines with their last progress; `nil` for one that is paused.
+    private let last = Mutex<[(line: Line, mark: Duration?)]>([])
 
     /// Records progress at `now`, by the monotonic clock.
     package func mark(_ line: Line, at now: Duration) {
-        last.withLock { Self.advance(&$0[line, default: now], to: now) }
+        last.withLock { last in
+            guard let place = last.firstIndex(where: { $0.line == line }) else { return last.append((line, now)) }
+            last[place].mark = max(last[place].mark ?? now, now)
+        }
     }
 
-    private static func advance(_ mark: inout Duration, to now: Duration) { mark = max(mark, now) }
-
     /// Pauses the line until its next mark. It waits for other lines, whose marks count meanwhile.
-    package func pause(_ line: Line) { last.withLock { $0[line] = nil } }
+    package func pause(_ line: Line) {
+        last.withLock { last in
+            if let place = last.firstIndex(where: { $0.line == line }) { last[place].mark = nil }
+        }
+    }
 
     /// The age of the schedules' last progress, of the one that waits longest; zero if none waits.
     package func age(at now: Duration) -> Duration {
         last.withLock { last in
             last.reduce(.zero) { age, line in
-                if case .poll = line.key { max(age, now - line.value) } else { age }
+                if case .poll = line.line, let mark = line.mark { max(age, now - mark) } else { age }
             }
         }
     }
 
     /// Returns the lines without progress within their limit.
     package func stuck(at now: Duration, limit: (Line) -> Duration) -> [Line] {
-        last.withLock { last in last.filter { now - $0.value > limit($0.key) }.map(\.key) }
+        last.withLock { last in
+            last.filter { line in line.mark.map { now - $0 > limit(line.line) } ?? false }.map(\.line)
+        }
     }
 }

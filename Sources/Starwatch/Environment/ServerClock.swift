@@ -29,8 +29,8 @@ package final class ServerClock: ServerTime {
         var tokenOffset: Duration?
         /// Counts the choices of another clock, which take turns.
         var turn = 0
-        /// Both clocks at the last update of the estimator's readings; `nil` before the first reading.
-        var anchor: (wall: Timestamp, boottime: Duration)?
+        /// The last update of the estimator's readings; `nil` before the first reading.
+        var anchor: Moment?
     }
 
     /// - Parameter previous: The clock of the agent that a reload ended. Its readings stay valid if the source is the
@@ -54,8 +54,8 @@ package final class ServerClock: ServerTime {
     package var now: Timestamp {
         guard source != .system else { return time.now }
         return state.withLock { state in
-            let (wall, step) = look(since: state.anchor)
-            return wall + ClockOffset.bounded(state.correction - step)
+            let (moment, step) = look(since: state.anchor)
+            return moment.wall + ClockOffset.bounded(state.correction - step)
         }
     }
 
@@ -144,20 +144,16 @@ package final class ServerClock: ServerTime {
 
     /// Updates the estimate with a reading.
     package func observe(_ reading: ServerClockReading) {
-        let (result, estimate) = state.withLock { state in
-            absorbStep(&state)
-            let now = time.now
+        let (result, estimate) = state.withLock { state -> (ClockSampleResult, ClockEstimator.Estimate?) in
+            let read = absorbStep(&state)
             let result = state.estimator.add(reading)
-            if result == .used {
-                state.anchor = (now, time.boottime)
-                state.lastSync = now
-            }
-            return (result, result == .used ? correct(&state, at: now) : nil)
+            guard result == .used else { return (result, nil) }
+            (state.anchor, state.lastSync) = (read, read.wall)
+            metrics.lastSync.set(read.wall.seconds)
+            return (result, correct(&state, at: read.wall))
         }
         metrics.samples[reading.source, result].increment()
-        guard let estimate else { return }
-        publish(estimate)
-        metrics.lastSync.set(time.now.seconds)
+        if let estimate { publish(estimate) }
     }
 
     /// Counts a failed request for the time.
@@ -176,28 +172,37 @@ package final class ServerClock: ServerTime {
         metrics.uncertainty.set(estimate.uncertainty.inSeconds)
     }
 
-    /// Returns the local clock, and the size of the step by which it was set since the anchor.
-    private func look(since anchor: (wall: Timestamp, boottime: Duration)?) -> (wall: Timestamp, step: Duration) {
-        guard let anchor else { return (time.now, .zero) }
-        let before = time.boottime
-        let wall = time.now
-        let passed = wall - anchor.wall
-        let most = passed - (before - anchor.boottime)
-        if most < .zero - Self.leastStep { return (wall, most) }
-        guard most > Self.leastStep else { return (wall, .zero) }
-        // A thread that was delayed between the two readings is not a step.
-        let least = passed - (time.boottime - anchor.boottime)
-        return (wall, least > Self.leastStep ? least : .zero)
+    /// Both clocks at one moment.
+    private typealias Moment = (wall: Timestamp, boottime: Duration)
+
+    /// Returns the present moment, and the size of the step by which the local clock was set since the anchor.
+    private func look(since anchor: Moment?) -> (moment: Moment, step: Duration) {
+        let boottime = time.boottime
+        let moment = (wall: time.now, boottime: boottime)
+        guard let anchor else { return (moment, .zero) }
+        let passed = moment.wall - anchor.wall
+        let most = passed - (boottime - anchor.boottime)
+        var step = Duration.zero
+        if most < .zero - Self.leastStep { step = most }
+        if most > Self.leastStep {
+            // A thread that was delayed between the two readings is not a step.
+            let least = passed - (time.boottime - anchor.boottime)
+            if least > Self.leastStep { step = least }
+        }
+        return (moment, step)
     }
 
-    private func absorbStep(_ state: inout State) {
-        let (wall, step) = look(since: state.anchor)
-        guard step != .zero else { return }
+    /// - Returns: The present moment.
+    @discardableResult
+    private func absorbStep(_ state: inout State) -> Moment {
+        let (moment, step) = look(since: state.anchor)
+        guard step != .zero else { return moment }
         state.estimator.localClockWasSet(by: step, uncertainty: Self.stepUncertainty)
         state.lastSync = state.lastSync.map { $0 + step }
         state.tokenOffset = nil
-        state.anchor = (wall, time.boottime)
-        correct(&state, at: wall)
+        state.anchor = moment
+        correct(&state, at: moment.wall)
+        return moment
     }
 
     /// - Returns: The estimate that ``now`` is corrected by.

@@ -73,7 +73,7 @@ package final class APIMetrics: Sendable {
         "State changes of a circuit breaker."
     ).by(.circuit, LabelDimension<CircuitState>("to"))
     /// Rate of requests over the last minute, of the endpoint that the contract set describes.
-    package let rate: [Endpoint: WindowedRate] = [.plansChanged: WindowedRate()]
+    package let rate = WindowedRate()
 
     /// Whether requests are retried at once for this reason. Acknowledgements and requests for the time have schedules of
     /// their own, so only a rejected token is retried at once.

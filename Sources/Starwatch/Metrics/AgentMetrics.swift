@@ -178,9 +178,7 @@ package final class AgentMetrics: Sendable {
         if previous.showsHostPolls { showHostPolls() }
         registry.countOn(from: previous.registry)
         problems.showOn(from: previous.problems)
-        for (endpoint, rate) in api.rate {
-            if let former = previous.api.rate[endpoint] { rate.countOn(from: former) }
-        }
+        api.rate.countOn(from: previous.api.rate)
     }
 }
 

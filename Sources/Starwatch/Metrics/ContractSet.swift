@@ -53,7 +53,7 @@ extension AgentMetrics {
             "starred_projects_api_throughput_rps",
             "Requests per second over the last 60 s.",
             stability: .contract
-        ) { [rate = api.rate[Self.contractEndpoint]] in rate?.perSecond(atMilliseconds: now().milliseconds) }
+        ) { [rate = api.rate] in rate.perSecond(atMilliseconds: now().milliseconds) }
         registry.view(
             .gauge,
             "starred_projects_outbox_size",

@@ -24,8 +24,8 @@ extension CycleRun {
                 for issue in failure.issues { log(.pollContractViolation, ContractViolation.schema.fields(of: issue)) }
             }
             if failure.failureClass == .unauthenticated {
-                await cycle.api.followClock()
-                await cycle.gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
+                let now = await cycle.api.followClock()
+                await cycle.gate.hold(until: now + RetryDecision.waitAfterRefusedToken, now: now)
             }
             // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 {
@@ -47,10 +47,10 @@ extension CycleRun {
     ///   - startedAt: The start of the cycle by the local clock, because ages are made of it.
     ///   - begun: The same by the monotonic clock.
     func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
-        await cycle.api.followClock()
+        let now = await cycle.api.followClock()
         // The request of a shared answer has reported itself.
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
-        await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: time.now)
+        await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: now)
         guard result.skip == nil else { return result }
         let end = CycleEnd(
             outcome: result.outcome ?? .failed,
@@ -153,7 +153,7 @@ private struct CycleEnd {
 
     /// The age of the oldest answer that the account shared: what a server's clock has passed since is counted from there.
     private func answerAge(of run: borrowing CycleRun) -> Duration {
-        guard let asked = run.parts?.map(\.answer.first.page.askedBoottime).min() else { return .zero }
+        guard let asked = run.parts?.map(\.answer.first.page.sending.askedBoottime).min() else { return .zero }
         return max(.zero, run.time.boottime - asked)
     }
 

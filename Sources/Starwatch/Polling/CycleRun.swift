@@ -68,7 +68,7 @@ struct CycleRun: ~Copyable {
             quarantine: false
         )
         source = PageSource(cycle: cycle, stream: stream, decoder: decoder)
-        plans = NamedPlans(cycle.poll.options)
+        plans = NamedPlans(cycle.poll)
         walk = PageWalk(dialect: decoder.dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         begun = cycle.time.monotonic
     }
@@ -93,7 +93,7 @@ struct CycleRun: ~Copyable {
                     }
                     let plan = try plan(page, of: answer)
                     cycle.metrics.polls.pages[cycle.poll.label].increment()
-                    if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
+                    if isNew(page, plan) { try await store(page, plan, of: answer) }
                 }
                 try await endWalk()
             } while continuesWithNewerChanges()
@@ -123,25 +123,14 @@ struct CycleRun: ~Copyable {
             plans.own = own
         }
         let author = cycle.service.options.delivery.announceOwn ? nil : stream.account
-        (source.decoder.context, source.decoder.latest) = (plans.context(snapshot, author: author), nil)
+        source.decoder.latest = nil
         var probed: PageAnswer?
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
-            let chunk = plans.smallestPart(snapshot)
-            if chunk == nil, cycle.poll.kind.namesPlans {
-                // Without plans there is nothing to ask for. Either dialect fits then, as after an empty page.
-                source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
-            } else {
-                guard let probe = try await source.probe(for: chunk) else { return false }
-                if probe.isAfresh {
-                    do { state = try await cycle.readState(stream) } catch { throw .request(.unstored(error)) }
-                }
-                // The probe stands for the first request only if that one asks for the same plans.
-                if chunk == plans.split(snapshot, in: source.dialect).first {
-                    probed = probe.firstPage
-                }
-            }
+            source.decoder.context = plans.context(snapshot, author: author)
+            guard let probe = try await probe() else { return false }
+            probed = probe.firstPage
         }
         let isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
         let cursor = cycle.cursor(of: state, in: source.dialect)
@@ -158,8 +147,30 @@ struct CycleRun: ~Copyable {
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
             if end == nil, !cycle.poll.kind.walksRows { first = probed }
         }
-        (source.decoder.context.cursor, source.decoder.latest) = (cursor, cursor?.timestamp)
+        source.decoder.context = plans.context(snapshot, author: author, after: cursor)
+        source.decoder.latest = cursor?.timestamp
         return true
+    }
+
+    /// Asks for the dialect.
+    ///
+    /// Not inlined: its variables would make the frame of every cycle larger than what the allocator has at hand.
+    ///
+    /// - Returns: The probe, with its page if that stands for the first request; `nil` if the answer says nothing.
+    @inline(never) private mutating func probe() async throws(Stop) -> PageSource.Probe? {
+        let chunk = plans.smallestPart(snapshot)
+        if chunk == nil, cycle.poll.kind.namesPlans {
+            // Without plans there is nothing to ask for. Either dialect fits then, as after an empty page.
+            source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
+            return PageSource.Probe()
+        }
+        guard var probe = try await source.probe(for: chunk) else { return nil }
+        if probe.isAfresh {
+            do { state = try await cycle.readState(stream) } catch { throw .request(.unstored(error)) }
+        }
+        // The probe stands for the first request only if that one asks for the same plans.
+        if chunk != plans.split(snapshot, in: source.dialect).first { probe.firstPage = nil }
+        return probe
     }
 
     private mutating func beginWalk(isAlone: Bool = false) async throws(Stop) {
@@ -215,9 +226,7 @@ struct CycleRun: ~Copyable {
 
     /// The cursor, with all that decides whether it is settled.
     private func settled(_ cursor: JWTID?) -> WalkMemory.Settled? {
-        cursor.map {
-            WalkMemory.Settled(stream: stream, generation: state.generation, interests: snapshot.interests, cursor: $0)
-        }
+        cursor.map { WalkMemory.Settled(cursor: $0, generation: state.generation, snapshot: snapshot) }
     }
 
     /// The server's time up to which the poll has seen every change; `nil` if it is unknown. Warns of a cursor that is ahead
@@ -248,13 +257,12 @@ struct CycleRun: ~Copyable {
             }
         } catch {
             guard error.isUnreadable, source.decoder.quarantine else { throw error }
-            let (found, page) = try await source.search(step.query, for: chunk, failure: error)
-            (answer, searched) = (found, page)
+            (answer, searched) = try await source.search(step.query, for: chunk, failure: error)
         }
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await hasSameInterests() else { throw .interestsChanged }
         if let date = answer.date, !answer.isCached {
-            let (asked, now) = (answer.askedBoottime, time.boottime)
+            let (asked, now) = (answer.sending.askedBoottime, time.boottime)
             cycle.memory.move { $0.observe(date, asked: asked, at: now, tolerance: source.dialect.lateVisibility / 2) }
         }
         if let searched { return (answer, searched) }
@@ -340,8 +348,8 @@ struct CycleRun: ~Copyable {
     }
 
     /// Stores a page in its own span, and moves on.
-    private mutating func store(_ commit: PageCommit, _ plan: PageWalk.Plan) async throws(Stop) {
-        let cycle = cycle
+    private mutating func store(_ page: Page, _ plan: PageWalk.Plan, of answer: PageAnswer) async throws(Stop) {
+        let (cycle, commit) = (cycle, commit(of: page, plan, answer.sending.origin))
         let committed: PageCommitCounts?
         do throws(StoreError) {
             committed = try await Trace.span(.commit) { span throws(StoreError) in
@@ -406,16 +414,7 @@ struct CycleRun: ~Copyable {
         cycle.memory.settle(settled(walk.settledCursor))
         var isCurrent = true
         do throws(StoreError) {
-            if place.isBootstrap {
-                isCurrent = try await cycle.store.polls.finishBootstrap(
-                    stream,
-                    generation: state.generation,
-                    interests: snapshot.interests,
-                    top: walk.settled ?? (cycle.poll.kind.walksRows ? walk.lowerEnd : nil),
-                    cycle: cycle.success(of: stream, state),
-                    now: cycle.clock.now
-                )
-            }
+            if place.isBootstrap { isCurrent = try await finishBootstrap() }
             if isCurrent { try await cycle.gate.known.confirmDialect(now: cycle.clock.now) }
         } catch { throw .request(.unstored(error)) }
         guard isCurrent else { throw .staleIdentity }
@@ -423,6 +422,18 @@ struct CycleRun: ~Copyable {
         let topics = cycle.poll.kind.topics(of: snapshot.stars)
         cycle.sharing?.noteSeen(topics, of: stream, isAlone: plans.own != nil, at: time.boottime)
         if parts != nil, source.count == 0 { cycle.metrics.fleet.sharedPolls.increment() }
+    }
+
+    /// - Returns: `false` if the account or its stars changed meanwhile.
+    @inline(never) private func finishBootstrap() async throws(StoreError) -> Bool {
+        try await cycle.store.polls.finishBootstrap(
+            stream,
+            generation: state.generation,
+            interests: snapshot.interests,
+            top: walk.settled ?? (cycle.poll.kind.walksRows ? walk.lowerEnd : nil),
+            cycle: cycle.success(of: stream, state),
+            now: cycle.clock.now
+        )
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

@@ -14,9 +14,10 @@ struct NamedPlans {
 
     private let searches: [PlanChunk]
 
-    init(_ poll: PollOptions) {
+    init(_ poll: Poll) {
         kind = poll.kind
-        searches = kind.walksRows ? PlanSearch.all(near: poll.near, words: poll.words).map(PlanChunk.init) : []
+        searches =
+            kind.walksRows ? PlanSearch.all(near: poll.options.near, words: poll.options.words).map(PlanChunk.init) : []
     }
 
     /// Whether only what links to a claim of the account is announced.
@@ -36,12 +37,15 @@ struct NamedPlans {
         Dialect.allCases.compactMap { split(snapshot, in: $0).first }.min { $0.count < $1.count }
     }
 
-    /// The facts about the account for the reader of pages, before the cursor is known.
+    /// The facts about the account for the reader of pages.
     ///
-    /// - Parameter author: The account whose own claims are no news; `nil` if they are.
-    func context(_ snapshot: IdentityContext.Snapshot, author: DID?) -> PageContext {
+    /// - Parameters:
+    ///   - author: The account whose own claims are no news; `nil` if they are.
+    ///   - cursor: `nil` before it is known.
+    func context(_ snapshot: IdentityContext.Snapshot, author: DID?, after cursor: JWTID? = nil) -> PageContext {
         PageContext(
             author: author,
+            cursor: cursor,
             plans: kind.namesPlanInClaim ? Set(snapshot.stars) : nil,
             names: own?.names ?? [:]
         )

@@ -3,9 +3,21 @@ import StarwatchPolling
 import StarwatchTransport
 
 /// The answer to one request for a page, parsed once.
-struct PageAnswer: Sendable {
+///
+/// A class, because the frame of each call between a request and its walk would have room for its 250 bytes.
+final class PageAnswer: Sendable {
+    /// The request, as far as one was sent.
+    struct Sending {
+        /// The time from before the request to after its answer, with all waits.
+        var took = Duration.zero
+        /// The time since the machine's start at which the last attempt was sent, after all waits.
+        var askedBoottime = Duration.zero
+        /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
+        var origin: PageOrigin?
+    }
+
     /// The page, or the reason why it was rejected.
-    var page: Result<Page, PageRejection>
+    let page: Result<Page, PageRejection>
     /// The dialect that the answer shows; `nil` if it was not looked for.
     let detection: PageDecoder.Detection?
     /// Whether the server answered without content.
@@ -16,12 +28,33 @@ struct PageAnswer: Sendable {
     let date: Timestamp?
     /// Whether the answer comes from a cache, so that its `Date` is not the server's present time.
     let isCached: Bool
-    /// The time from before the request to after its answer, with all waits.
-    var took = Duration.zero
-    /// The time since the machine's start at which the last attempt was sent, after all waits.
-    var askedBoottime = Duration.zero
-    /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
-    var origin: PageOrigin?
+    let sending: Sending
+
+    private init(
+        page: Result<Page, PageRejection>,
+        detection: PageDecoder.Detection? = nil,
+        isEmpty: Bool,
+        askedAt: Timestamp,
+        date: Timestamp? = nil,
+        isCached: Bool = false,
+        sending: Sending = Sending()
+    ) {
+        (self.page, self.detection, self.isEmpty, self.askedAt) = (page, detection, isEmpty, askedAt)
+        (self.date, self.isCached, self.sending) = (date, isCached, sending)
+    }
+
+    /// The answer with another page, or of another request.
+    func with(page: Result<Page, PageRejection>? = nil, sending: Sending? = nil) -> PageAnswer {
+        PageAnswer(
+            page: page ?? self.page,
+            detection: detection,
+            isEmpty: isEmpty,
+            askedAt: askedAt,
+            date: date,
+            isCached: isCached,
+            sending: sending ?? self.sending
+        )
+    }
 
     /// Reads a response. One whose bytes are not JSON is a failed request; a page that breaks the contract is not.
     static func read(
@@ -68,45 +101,34 @@ struct PageAnswer: Sendable {
     ///
     /// - Parameter boottime: The time since the machine's start, now.
     static func ofNoPlans(askedAt: Timestamp, at boottime: Duration) -> PageAnswer {
-        PageAnswer(
-            page: .success(.none),
-            detection: nil,
-            isEmpty: true,
-            askedAt: askedAt,
-            date: nil,
-            isCached: false,
-            askedBoottime: boottime
-        )
+        PageAnswer(page: .success(.none), isEmpty: true, askedAt: askedAt, sending: Sending(askedBoottime: boottime))
     }
 
-    /// Notes the end of the request.
+    /// The answer with the end of its request.
     ///
     /// - Parameters:
     ///   - begin: The time before the request on both clocks. The monotonic one can stop while the machine sleeps.
     ///   - page: The number of the page in its run.
-    mutating func finish(
+    func ended(
         _ end: RequestEnd,
         since begin: (wall: Timestamp, monotonic: Duration),
         on time: any TimeSource,
         page: Int
-    ) {
-        askedBoottime = end.sentAt
-        took = max(time.monotonic - begin.monotonic, time.now - begin.wall)
-        origin = end.trace.map {
+    ) -> PageAnswer {
+        let origin = end.trace.map {
             PageOrigin(page: page, request: $0, askedAt: askedAt, answeredAt: askedAt + end.duration, tries: end.tries)
         }
+        let took = max(time.monotonic - begin.monotonic, time.now - begin.wall)
+        return with(sending: Sending(took: took, askedBoottime: end.sentAt, origin: origin))
     }
 
     /// The part of an answer that an account takes as if it had asked alone.
     static func read(_ part: SharedPart, by decoder: PageDecoder) -> Result<PageAnswer, APIFailure> {
         let first = part.answer.first
         let response = HTTPResponse(status: first.response.status, headers: first.response.headers, body: part.body)
-        return read(response, askedAt: first.page.askedAt, by: decoder).map { answer in
-            var answer = answer
-            (answer.took, answer.askedBoottime) = (first.page.took, first.page.askedBoottime)
-            answer.origin = part.origin
-            return answer
-        }
+        var sending = first.page.sending
+        sending.origin = part.origin
+        return read(response, askedAt: first.page.askedAt, by: decoder).map { $0.with(sending: sending) }
     }
 
     /// Maximum error accepted for the local clock or for the server's `Date`.
@@ -132,5 +154,5 @@ struct PageAnswer: Sendable {
     ///
     /// The server stamps its answer when it sends it, which can be 20 s after it has read the rows: a locked database
     /// holds it up. It cannot have read them before it was asked.
-    var readSince: Timestamp? { date.map { $0 - took } }
+    var readSince: Timestamp? { date.map { $0 - sending.took } }
 }

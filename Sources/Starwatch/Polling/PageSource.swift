@@ -39,19 +39,26 @@ struct PageSource {
         let start = startCursor ?? dialect.startCursor
         let request = cycle.request(query, for: chunk, of: stream.account, startCursor: start)
         let (wall, monotonic) = (time.now, time.monotonic)
-        let (read, end) = try await answer(to: request) {
-            PageAnswer.read($0, askedAt: $1, by: decoder).map(Boxed.init)
-        }
-        var answer = read.value
-        answer.finish(end, since: (wall, monotonic), on: time, page: count)
-        return answer
+        let (answer, end) = try await answer(to: request) { PageAnswer.read($0, askedAt: $1, by: decoder) }
+        return answer.ended(end, since: (wall, monotonic), on: time, page: count)
     }
 
     /// Sends the request for a page and, where pages go by rows, those for all that follow it, as one page.
     mutating func all(_ query: PageQuery, for chunk: PlanChunk?) async throws(PollCycle.Stop) -> PageAnswer {
-        var answer = try await request(query, for: chunk)
-        guard cycle.poll.kind.walksRows, case .success(var page) = answer.page else { return answer }
-        var (query, last, count) = (query, page, 1)
+        let answer = try await request(query, for: chunk)
+        guard cycle.poll.kind.walksRows, case .success(let page) = answer.page else { return answer }
+        return answer.with(page: .success(try await rows(after: page, of: query, for: chunk)))
+    }
+
+    /// Requests the pages that follow the first one of a report whose pages go by rows, and returns them as one page.
+    ///
+    /// Not inlined: its variables would make the frame of every request larger than what the allocator has at hand.
+    @inline(never) private mutating func rows(
+        after first: Page,
+        of query: PageQuery,
+        for chunk: PlanChunk?
+    ) async throws(PollCycle.Stop) -> Page {
+        var (query, page, last, count) = (query, first, first, 1)
         while last.hasMore || last.fetched >= dialect.pageSize {
             guard let row = last.lastRow, query.row.map({ row < $0 }) ?? true, count < OwnClaims.mostPages else {
                 throw .page(PageRejection(violation: .cursor, issues: []))
@@ -63,10 +70,7 @@ struct PageSource {
             count += 1
         }
         page.isWhole = true
-        answer.page = .success(
-            chunk?.search.map { search in page.only { search.finds($0.location) ? $0 : nil } } ?? page
-        )
-        return answer
+        return chunk?.search.map { search in page.only { search.finds($0.location) ? $0 : nil } } ?? page
     }
 
     private mutating func answer<Answer: Sendable>(
@@ -91,7 +95,7 @@ struct PageSource {
     /// Takes the account's part of an answer that many accounts share, which is no request of its own.
     mutating func take(_ part: SharedPart) throws(PollCycle.Stop) -> PageAnswer {
         lastRequest = part.origin?.request ?? lastRequest
-        (lastStatus, lastDuration) = (part.answer.first.response.status, part.answer.first.page.took)
+        (lastStatus, lastDuration) = (part.answer.first.response.status, part.answer.first.page.sending.took)
         do throws(APIFailure) { return try PageAnswer.read(part, by: presentDecoder).get() } catch {
             throw .request(.failed(error))
         }
@@ -230,13 +234,6 @@ struct PageSource {
         let answer = try await all(query, for: chunk)
         return (answer, try await page(of: answer))
     }
-}
-
-/// A value on the heap. Each of the calls between a request and its answer would move a page's 500 bytes.
-private final class Boxed<Value: Sendable>: Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }
 
 extension PageSource {

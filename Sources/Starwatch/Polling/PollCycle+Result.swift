@@ -36,8 +36,8 @@ extension PollCycle {
         package var rejected = 0
     }
 
-    /// Reason for a walk to stop.
-    enum Stop: Error {
+    /// Reason for a walk to stop. Indirect, because every call hands it on, and few have one.
+    indirect enum Stop: Error {
         case request(RequestFailure)
         case page(PageRejection)
         case staleIdentity

@@ -94,11 +94,11 @@ package final class PollCycle: Sendable {
                 identity.invalidate()
                 return Result(skip: .overlap)
             }
-            guard await gate.begin(now: time.now) else {
+            let startedAt = time.now
+            guard await gate.begin(now: startedAt) else {
                 recordSkip(of: stream, plannedBefore: state.nextRun)
                 return Result(skip: .circuitOpen)
             }
-            let startedAt = time.now
             metrics.polls.attempts[poll.label].increment()
             service.lastCycles.noteAttempt(of: poll, at: startedAt)
             metrics.polls.inFlight[poll.label].set(1)
@@ -154,7 +154,7 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
-        var plans = NamedPlans(poll.options)
+        var plans = NamedPlans(poll)
         if poll.kind.scope == .ownPlans { plans.own = try await source.ownClaims() }
         let chunk = plans.split(snapshot, in: dialect).first
         if chunk == nil, plans.own != nil { return 0 }

@@ -203,7 +203,9 @@ final class SharedRequests: Sendable {
         // An answer is as old as its request; a failure begins when it is known.
         var at = cycle.time.boottime
         var date: Timestamp?
-        if case .success(let reply) = content { (at, date) = (reply.first.page.askedBoottime, reply.first.page.date) }
+        if case .success(let reply) = content {
+            (at, date) = (reply.first.page.sending.askedBoottime, reply.first.page.date)
+        }
         let known = Known(content: content, at: at)
         state.withLock { state in
             if let date { state.date = (date, at) }
@@ -251,7 +253,7 @@ private struct SharedRequest {
             guard !next.page.isEmpty, !next.page.isCached, next.page.date != nil, content.add(next.response.body),
                 let page = try? next.page.page.get(), (try? walk.receive(page, askedAt: nil)) != nil
             else { throw .alone }
-            origins.append(next.page.origin)
+            origins.append(next.page.sending.origin)
             first = first ?? next
         }
         guard let first else { throw .alone }
@@ -274,8 +276,7 @@ private struct SharedRequest {
         tries += end.tries
         let answer: SharedReply.First
         do throws(RequestFailure) { answer = try result.get() } catch { throw .failed(error) }
-        var page = answer.page
-        page.finish(end, since: (wall, monotonic), on: time, page: 1)
+        let page = answer.page.ended(end, since: (wall, monotonic), on: time, page: 1)
         return SharedReply.First(page: page, response: answer.response)
     }
 }

@@ -8,20 +8,13 @@ import Synchronization
 final class WalkMemory: Sendable {
     /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
     /// account or its stars ends it, because it holds for what was asked for.
-    ///
-    /// A class, because each copy takes 200 instructions, in every cycle (callgrind, `Benchmarks/instructions`).
-    final class Settled: Equatable, Sendable {
-        private let stream: StreamKey
-        private let generation: Int
-        private let interests: Interests?
-        private let cursor: JWTID
-
-        init(stream: StreamKey, generation: Int, interests: Interests?, cursor: JWTID) {
-            (self.stream, self.generation, self.interests, self.cursor) = (stream, generation, interests, cursor)
-        }
+    struct Settled: Equatable {
+        let cursor: JWTID
+        let generation: Int
+        let snapshot: IdentityContext.Snapshot
 
         static func == (a: Settled, b: Settled) -> Bool {
-            a.cursor == b.cursor && a.generation == b.generation && a.stream == b.stream && a.interests == b.interests
+            a.cursor == b.cursor && a.generation == b.generation && a.snapshot.asksAs(b.snapshot)
         }
     }
 
@@ -76,7 +69,7 @@ final class WalkMemory: Sendable {
     func receive(_ answer: PageAnswer, plansAsked: Duration?) {
         move { horizon in
             // Without a `Date` the server's time is the last one, and what has passed since.
-            var seen = answer.readSince ?? horizon.serverTime(at: answer.askedBoottime)
+            var seen = answer.readSince ?? horizon.serverTime(at: answer.sending.askedBoottime)
             // The page is not about plans that became the account's after that.
             if let plansAsked, let asked = horizon.serverTime(at: plansAsked) { seen = seen.map { min($0, asked) } }
             horizon.receive(readSince: seen)

@@ -197,7 +197,7 @@ extension OptionWarning.Facts {
         facts.bundledZones = Set(
             zones.filter { (try? ZoneDatabase.ofMachine.zone($0) as? NamedZone)?.isBundled == true }
         )
-        do throws(ZoneError) { _ = try LocalZone().find() } catch { facts.localZoneProblem = error.description }
+        do throws(ZoneError) { _ = try LocalZone.ofMachine.find() } catch { facts.localZoneProblem = error.description }
         return facts
     }
 }

@@ -55,7 +55,7 @@ struct StatusReporter: Sendable {
         status.memory = ProcessMetrics.residentBytes.map {
             AgentStatus.Memory(residentBytes: $0, settledBytes: lifecycle.seen.settledBytes)
         }
-        status.timeZones = AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone())
+        status.timeZones = AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone.ofMachine)
         status.lastScrape = lifecycle.seen.lastScrape?.iso8601
         status.server.keyCreated = lifecycle.seen.keyCreated.map { min($0, now).iso8601 }
         var facts = await facts(now: now)

@@ -67,7 +67,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private static var timeZones: AgentStatus.TimeZones {
-        AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone())
+        AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone.ofMachine)
     }
 
     private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }

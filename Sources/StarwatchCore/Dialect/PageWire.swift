@@ -222,11 +222,14 @@ extension JSONValue {
 }
 
 /// The facts about an account and its poll that decide what is read of a page beside its changes.
-public struct PageContext: Sendable {
+///
+/// A class, because a cycle copies its decoder five times, and a copy of each fact took 250 instructions (callgrind,
+/// `Benchmarks/instructions`).
+public final class PageContext: Sendable {
     /// The account's DID; `nil` if no item is compared with it.
     let author: String?
     /// The cursor from which the cycle began; `nil` if no former claim is read.
-    package var cursor: JWTID?
+    let cursor: JWTID?
     /// The plans that the poll asks for; `nil` if the plans of claims are not compared with them.
     let plans: Set<String>?
     /// Those plans by the identifier of their first claim; empty for one that several have. Anybody writes any number of links

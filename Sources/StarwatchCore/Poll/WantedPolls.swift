@@ -5,8 +5,7 @@ package enum WantedPolls {
     /// - Parameter preferences: A JSON object.
     /// - Returns: The names; `nil` if it wants all.
     package static func read(_ preferences: String) -> [PollName]? {
-        // Most accounts have none, and each visit reads them.
-        guard preferences != "{}", case .list(let polls) = members(preferences)["polls"] else { return nil }
+        guard case .list(let polls) = members(preferences)["polls"] else { return nil }
         let names = polls.compactMap { if case .text(let name) = $0 { name } else { nil } }
         return names.count == polls.count ? names.compactMap(PollName.init) : nil
     }
@@ -27,6 +26,7 @@ package enum WantedPolls {
     /// - Returns: The kinds with the flag `false`.
     package static func optedOut(_ preferences: String) -> Set<PollKind> {
         let flags = members(preferences)
+        if flags.isEmpty { return [] }
         return Set(PollKind.allCases.filter { (flags[$0.rawValue] ?? flags[$0.preference]) == .flag(false) })
     }
 
@@ -38,6 +38,8 @@ package enum WantedPolls {
     }
 
     private static func members(_ preferences: String) -> [String: JSONTree] {
+        // Most accounts have none, and each visit reads them.
+        if preferences == "{}" { return [:] }
         let members = try? JSONDecoder().decode([String: Member].self, from: Data(preferences.utf8))
         return members?.mapValues(\.value) ?? [:]
     }

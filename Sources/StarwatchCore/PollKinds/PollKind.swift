@@ -19,9 +19,12 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         let traits: PollTraits
         let ownReport: PollTraits.OwnReport?
         let endpoints: [Endpoint]
+        let preference: String
 
         init(_ traits: PollTraits) {
             self.traits = traits
+            let words = traits.name.split(separator: "_")
+            preference = words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
             ownReport =
                 switch traits.scope {
                 case .ownPlans: PollTraits.OwnReport(endpoint: .plans, roles: ["issuerDid", "agentDid"])
@@ -55,10 +58,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     public var rawValue: String { traits.name }
 
     /// The account preference that disables this kind of poll: the name in another spelling.
-    public var preference: String {
-        let words = rawValue.split(separator: "_")
-        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-    }
+    public var preference: String { box.preference }
 
     /// The part of the server's claims that the poll asks for.
     package var scope: PollTraits.Scope { traits.scope }

@@ -58,23 +58,27 @@ package final class Gates: Sendable {
     ///
     /// Call it before each use of a gate, so no wait counts from a clock that was set before the wait began. It returns
     /// when every gate has moved, also if another call moves them.
-    package func followClock() async {
-        let (events, former, own) = state.withLock { state in
-            let events = watch.look()
+    ///
+    /// - Returns: The time.
+    @discardableResult
+    package func followClock() async -> Timestamp {
+        let (now, events, former, own) = state.withLock { state in
+            let (now, events) = watch.look()
             let former = state.move
             let own = events.isEmpty ? nil : Promise<Void>()
             if let own { state.move = own }
-            return (events, former, own)
+            return (now, events, former, own)
         }
         // Not ended by cancellation, because a cancelled request uses its gate once more.
         if let former { _ = await former.outcome() }
-        guard let own else { return }
+        guard let own else { return former == nil ? now : time.now }
         await move(by: events)
         state.withLock { if $0.move === own { $0.move = nil } }
         own.fulfil(())
         // Last, because a log with a slow reader blocks its writer, and another request would use a gate that has not
         // moved.
         for event in events { onJump(event) }
+        return time.now
     }
 
     private func move(by events: [ClockJumpDetector.Event]) async {

@@ -72,8 +72,7 @@ package struct OpenRequest: ~Copyable {
     private mutating func turn(with ticket: TicketQueue.Ticket) async -> RequestFailure? {
         do throws(StoreError) {
             while !Task.isCancelled {
-                await gates.followClock()
-                admittedAt = time.now
+                admittedAt = await gates.followClock()
                 if let makeToken {
                     let turn = try await gate.turn(
                         of: sender,
@@ -90,8 +89,7 @@ package struct OpenRequest: ~Copyable {
                     do { token = try await makeToken(refused) } catch { return .noToken(error) }
                     // Counted when it goes: the token can have taken a while, and another request can have received a wait
                     // meanwhile.
-                    await gates.followClock()
-                    admittedAt = time.now
+                    admittedAt = await gates.followClock()
                 } else if let end = lateness {
                     return end
                 }
@@ -174,8 +172,8 @@ package struct OpenRequest: ~Copyable {
         isEnded = true
         guard let failure else { return }
         if let wait = RetryPolicy.serverWait(for: failure) {
-            await gates.followClock()
-            await gate.hold(until: time.now + wait, now: time.now)
+            let now = await gates.followClock()
+            await gate.hold(until: now + wait, now: now)
         }
         await observer?.failed(failure, self)
         end.failure = await retry(after: failure)
@@ -184,8 +182,7 @@ package struct OpenRequest: ~Copyable {
 
     /// Ends an attempt at the gate, which learns the server's limits from its response.
     private func leaveGate(_ response: HTTPResponse?) async {
-        await gates.followClock()
-        let now = time.now
+        let now = await gates.followClock()
         let budget = response.flatMap { ServerBudget(of: $0, now: now) }
         await gate.ended(of: sender, acknowledging: identifiers, budget: budget, now: now)
     }

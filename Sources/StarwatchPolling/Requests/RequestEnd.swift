@@ -32,8 +32,8 @@ package struct RequestEnd: Sendable {
     }
 }
 
-/// The reason why a request got no answer that can be used.
-package enum RequestFailure: Error, Sendable {
+/// The reason why a request got no answer that can be used. Indirect, because every call hands it on, and few have one.
+package indirect enum RequestFailure: Error, Sendable {
     /// The wait is too long. `failure` is the response that asked for it; `nil` if nothing was sent.
     case deferred(until: Timestamp, failure: APIFailure?)
     case failed(APIFailure)

@@ -14,14 +14,15 @@ package final class ClockWatch: Sendable {
     /// The number of detected jumps.
     package var jumps: Int { state.withLock { $0.jumps } }
 
-    /// The clock's jumps since the last call.
-    package func look() -> [ClockJumpDetector.Event] {
+    /// The time, and the clock's jumps since the last call.
+    package func look() -> (now: Timestamp, events: [ClockJumpDetector.Event]) {
         state.withLock { state in
+            let now = time.now
             let events = state.detector.observe(
-                ClockJumpDetector.Reading(wall: time.now, monotonic: time.monotonic, boottime: time.boottime)
+                ClockJumpDetector.Reading(wall: now, monotonic: time.monotonic, boottime: time.boottime)
             )
             state.jumps += events.count
-            return events
+            return (now, events)
         }
     }
 }

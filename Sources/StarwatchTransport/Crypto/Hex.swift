@@ -1,6 +1,7 @@
 /// Hexadecimal encoding.
 package enum Hex {
-    static let digits = Array("0123456789abcdef".utf8)
+    /// The digit of four bits. Not from a table, whose bounds would be checked for each.
+    static func digit(_ bits: UInt8) -> UInt8 { bits &+ (bits < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
 
     /// Encodes each byte as two lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
@@ -11,8 +12,8 @@ package enum Hex {
     private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { output in
             for (index, byte) in bytes.enumerated() {
-                output[2 * index] = digits[Int(byte >> 4)]
-                output[2 * index + 1] = digits[Int(byte & 15)]
+                output[2 * index] = digit(byte >> 4)
+                output[2 * index + 1] = digit(byte & 15)
             }
             return bytes.count * 2
         }

@@ -57,8 +57,8 @@ package enum RandomID {
                         output[position] = UInt8(ascii: "-")
                         position += 1
                     }
-                    output[position] = Hex.digits[Int(byte >> 4)]
-                    output[position + 1] = Hex.digits[Int(byte & 15)]
+                    output[position] = Hex.digit(byte >> 4)
+                    output[position + 1] = Hex.digit(byte & 15)
                     position += 2
                 }
                 return position

@@ -291,11 +291,16 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             }
             if let handle = CurlHandle.release(easy, of: transfer) { idleHandles.append(handle) }
         }
-        var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
-        exchange.connectErrno = connectErrno
-        exchange.certificateExpiry = expiry
-        exchange.lastReply = transfer.lastReply
-        transfer.continuation.resume(returning: exchange)
+        transfer.continuation.resume(
+            returning: HTTPExchange(
+                result: result,
+                measurements: measurements,
+                status: status,
+                connectErrno: connectErrno,
+                certificateExpiry: expiry,
+                lastReply: transfer.lastReply
+            )
+        )
     }
 }
 

@@ -98,7 +98,11 @@ package struct HTTPRequest: Sendable {
     }
 
     private static func hasScheme(_ scheme: StaticString, _ url: String) -> Bool {
-        var bytes = url.utf8.makeIterator()
-        return scheme.withUTF8Buffer { $0.allSatisfy { byte in bytes.next().map { $0 | 32 == byte | 32 } ?? false } }
+        var url = url
+        return url.withUTF8 { url in
+            scheme.withUTF8Buffer { scheme in
+                url.count >= scheme.count && scheme.indices.allSatisfy { url[$0] | 32 == scheme[$0] | 32 }
+            }
+        }
     }
 }

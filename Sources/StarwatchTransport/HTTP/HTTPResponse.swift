@@ -13,23 +13,34 @@ package struct HTTPResponse: Sendable {
 }
 
 /// The result and measurements of a request.
-package struct HTTPExchange: Sendable {
+///
+/// A class, because the frame of each call between the network and the reader would have room for its 250 bytes.
+package final class HTTPExchange: Sendable {
     package let result: Result<HTTPResponse, APIFailure>
     package let measurements: HTTPMeasurements
     /// The response's status, even if its body was too large or incomplete; `nil` when no head arrived.
-    package var status: Int?
+    package let status: Int?
     /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
-    package var connectErrno: Int32?
+    package let connectErrno: Int32?
     /// The time when the chain of certificates of a new connection expires; `nil` without TLS, and on one in use before.
-    package var certificateExpiry: Timestamp?
+    package let certificateExpiry: Timestamp?
     /// The last reply of a mail server, also to what comes before a mail, such as the login; empty for HTTP.
-    package var lastReply: [UInt8] = []
+    package let lastReply: [UInt8]
 
     /// The response; `nil` if none came, or not the whole of it.
     package var response: HTTPResponse? { if case .success(let response) = result { response } else { nil } }
 
-    package init(result: Result<HTTPResponse, APIFailure>, measurements: HTTPMeasurements, status: Int? = nil) {
+    package init(
+        result: Result<HTTPResponse, APIFailure>,
+        measurements: HTTPMeasurements,
+        status: Int? = nil,
+        connectErrno: Int32? = nil,
+        certificateExpiry: Timestamp? = nil,
+        lastReply: [UInt8] = []
+    ) {
         (self.result, self.measurements, self.status) = (result, measurements, status)
+        (self.connectErrno, self.certificateExpiry) = (connectErrno, certificateExpiry)
+        self.lastReply = lastReply
     }
 }
 

@@ -9,8 +9,9 @@ struct HeaderLines {
     static let encoding = "gzip"
 
     private static let nodeSize = MemoryLayout<curl_slist>.stride
-    /// The lines that can be added.
-    private static let added = ["Accept-Encoding: \(encoding)", "Expect:", "Content-Type:"]
+    /// The number of lines that can be added, and their size: `Accept-Encoding: gzip`, `Expect:` and `Content-Type:`.
+    private static let added = 3
+    private static let sizeOfAdded = 64
 
     /// The nodes of the list, and behind them the lines.
     private let block: UnsafeMutableRawPointer
@@ -23,12 +24,10 @@ struct HeaderLines {
     }
 
     init(of request: HTTPRequest) {
-        let nodes = (request.headers.count + Self.added.count) * Self.nodeSize
+        end = (request.headers.count + Self.added) * Self.nodeSize
         // A line has a colon and a space, and ends with a zero.
-        let lines = request.headers.reduce(nodes) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
-        size = Self.added.reduce(lines) { $0 + $1.utf8.count + 1 }
+        size = request.headers.reduce(end + Self.sizeOfAdded) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
         block = .allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
-        end = nodes
         var (hasEncoding, hasContentType) = (false, false)
         for header in request.headers {
             append(header.name, header.value.isEmpty ? ";" : ": ", header.value)

@@ -16,9 +16,13 @@ import Testing
         var executor: (any TaskExecutor)? { base.executor }
 
         func exchange(_ request: HTTPRequest) async -> HTTPExchange {
-            var exchange = await base.exchange(request)
-            exchange.certificateExpiry = expiry
-            return exchange
+            let exchange = await base.exchange(request)
+            return HTTPExchange(
+                result: exchange.result,
+                measurements: exchange.measurements,
+                status: exchange.status,
+                certificateExpiry: expiry
+            )
         }
 
         func shutdown() { base.shutdown() }

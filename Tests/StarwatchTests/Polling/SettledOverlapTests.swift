@@ -68,9 +68,8 @@ import Testing
         let decoder = PageDecoder(dialect: .endorser, validation: .lenient, quarantine: false)
         func answer(_ headers: HTTPHeaders) throws -> PageAnswer {
             let response = HTTPResponse(status: 204, headers: headers, body: [])
-            var answer = try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
-            answer.took = .seconds(20)
-            return answer
+            return try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
+                .with(sending: PageAnswer.Sending(took: .seconds(20)))
         }
         #expect(try answer(headers).readSince == askedAt)
         #expect(try answer(HTTPHeaders([])).readSince == nil)

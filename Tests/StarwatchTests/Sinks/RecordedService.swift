@@ -11,13 +11,12 @@ final class RecordedService: HTTPTransport {
     init(_ result: Result<HTTPResponse, APIFailure>, status: Int? = nil, lastReply: String = "") {
         let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
         let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
-        var answer = HTTPExchange(
+        answer = HTTPExchange(
             result: result,
             measurements: measurements,
-            status: status ?? (try? result.get().status)
+            status: status ?? (try? result.get().status),
+            lastReply: Array(lastReply.utf8)
         )
-        answer.lastReply = Array(lastReply.utf8)
-        self.answer = answer
     }
 
     /// A web service.
