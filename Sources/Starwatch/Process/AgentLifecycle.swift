@@ -6,15 +6,17 @@ import Synchronization
 
 /// Phase of the agent's life, for `/-/ready`.
 package final class AgentLifecycle: Sendable {
-    package enum Phase: Sendable { case starting, running, draining }
+    package enum Phase: UInt8, AtomicRepresentable, Sendable { case starting, running, draining }
 
     /// Whether a reload continues an agent. The log then shows neither its end nor a start.
     let isContinued: Bool
     /// Ends when ``Agent/stop()`` is called.
     let stopping = Promise<Void>()
-    private let state = Mutex((phase: Phase.starting, isEmbedded: false, refusedPorts: Set<ServedPort>()))
+    private let state = Atomic(Phase.starting)
     /// The observations that decide about health.
     let seen: HealthMemory
+    private let embedded = Atomic(false)
+    private let refused = Mutex<Set<ServedPort>>([])
     private let history: Mutex<ProblemHistory>
 
     /// - Parameter previous: The life that a reload continues.
@@ -47,24 +49,24 @@ package final class AgentLifecycle: Sendable {
         return dated
     }
 
-    package var phase: Phase { state.withLock(\.phase) }
-    package func start() { state.withLock { $0.phase = .running } }
+    package var phase: Phase { state.load(ordering: .relaxed) }
+    package func start() { state.store(.running, ordering: .relaxed) }
     /// Whether the agent is part of another program, which can have work for it that the configuration does not show.
     var isEmbedded: Bool {
-        get { state.withLock(\.isEmbedded) }
-        set { state.withLock { $0.isEmbedded = newValue } }
+        get { embedded.load(ordering: .relaxed) }
+        set { embedded.store(newValue, ordering: .relaxed) }
     }
 
     /// The ports whose last web configuration was refused, so that a former one is used.
-    var refusedPorts: Set<ServedPort> { state.withLock(\.refusedPorts) }
+    var refusedPorts: Set<ServedPort> { refused.withLock { $0 } }
 
     func noteWebConfiguration(of port: ServedPort, isRefused: Bool) {
-        state.withLock { state in
-            if isRefused { state.refusedPorts.insert(port) } else { state.refusedPorts.remove(port) }
+        refused.withLock { ports in
+            if isRefused { ports.insert(port) } else { ports.remove(port) }
         }
     }
 
-    package func drain() { state.withLock { $0.phase = .draining } }
+    package func drain() { state.store(.draining, ordering: .relaxed) }
 }
 
 extension Problem {

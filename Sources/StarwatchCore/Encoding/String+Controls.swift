@@ -21,19 +21,34 @@ extension String {
         return String(clean)
     }
 
-    /// Whether there is anything to remove.
+    /// Whether there is anything to remove. Reads eight bytes at a time, because nearly no text has any: byte by byte, this
+    /// takes 6 % of the instructions of a decoded page (`Benchmarks/instructions`).
     private var hasControls: Bool {
+        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
         var copy = self
         return copy.withUTF8 { bytes in
-            bytes.indices.contains { index in
-                switch bytes[index] {
-                case 0..<0x20: true
+            var start = 0
+            while start + 8 <= bytes.count {
+                let word = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                start += 8
+                // Neither a byte above 0x7f nor one below 0x20.
+                if (word | (word &- ones &* 0x20)) & tops == 0 { continue }
                 // U+0080 to U+009F begin with 0xc2, and U+2028 and U+2029 with 0xe2.
-                case 0xc2: bytes[index + 1] < 0xa0
-                case 0xe2: bytes[index + 1] == 0x80 && bytes[index + 2] & 0xfe == 0xa8
-                default: false
+                let leads = (word | ones &* 0x20) ^ (ones &* 0xe2)
+                guard ((leads &- ones) & ~leads | (word &- ones &* 0x20) & ~word) & tops == 0 else {
+                    start -= 8
+                    break
                 }
             }
+            for index in start..<bytes.count {
+                switch bytes[index] {
+                case 0..<0x20: return true
+                case 0xc2 where bytes[index + 1] < 0xa0: return true
+                case 0xe2 where bytes[index + 1] == 0x80 && bytes[index + 2] & 0xfe == 0xa8: return true
+                default: continue
+                }
+            }
+            return false
         }
     }
 }

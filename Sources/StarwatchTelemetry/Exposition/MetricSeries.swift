@@ -88,6 +88,10 @@ final class HistogramSeries: MetricSeries {
             guard let more = other.exemplars?.all else { continue }
             exemplars = zip(exemplars ?? [], more).map { $0 ?? $1 }
         }
+        write(to: &page, exemplars: exemplars)
+    }
+
+    private func write(to page: inout [UInt8], exemplars: [ExemplarSlots.Entry?]?) {
         histogram.read { counts, sum in
             var (counts, sum) = (counts, sum)
             for other in others {
