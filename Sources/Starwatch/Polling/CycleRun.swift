@@ -193,7 +193,7 @@ struct CycleRun: ~Copyable {
             resume: place.resume,
             chunks: chunks,
             // Never with tombstones, because they move the cursor back.
-            isSettled: state.hasTombstones ? false : settled(cursor).map(cycle.memory.isSettled) ?? false,
+            isSettled: state.hasTombstones ? false : cycle.memory.isSettled(.init(cursor, state.generation, snapshot)),
             seenUntil: seenUntil
         )
         walk.mustComplete = state.hasTombstones
@@ -222,11 +222,6 @@ struct CycleRun: ~Copyable {
             hasSharedFailure = true
             throw .request(failure)
         }
-    }
-
-    /// The cursor, with all that decides whether it is settled.
-    private func settled(_ cursor: JWTID?) -> WalkMemory.Settled? {
-        cursor.map { WalkMemory.Settled(cursor: $0, generation: state.generation, snapshot: snapshot) }
     }
 
     /// The server's time up to which the poll has seen every change; `nil` if it is unknown. Warns of a cursor that is ahead
@@ -411,10 +406,19 @@ struct CycleRun: ~Copyable {
             let rest = walk.unseen(now: cycle.clock.now)
             return cycle.memory.fellBehind(by: rest, now: time.now, at: time.boottime)
         }
-        cycle.memory.settle(settled(walk.settledCursor))
+        cycle.memory.settle(.init(walk.settledCursor, state.generation, snapshot))
         var isCurrent = true
         do throws(StoreError) {
-            if place.isBootstrap { isCurrent = try await finishBootstrap() }
+            if place.isBootstrap {
+                isCurrent = try await cycle.store.polls.finishBootstrap(
+                    stream,
+                    generation: state.generation,
+                    interests: snapshot.interests,
+                    top: walk.settled ?? (cycle.poll.kind.walksRows ? walk.lowerEnd : nil),
+                    cycle: cycle.success(of: stream, state),
+                    now: cycle.clock.now
+                )
+            }
             if isCurrent { try await cycle.gate.known.confirmDialect(now: cycle.clock.now) }
         } catch { throw .request(.unstored(error)) }
         guard isCurrent else { throw .staleIdentity }
@@ -422,18 +426,6 @@ struct CycleRun: ~Copyable {
         let topics = cycle.poll.kind.topics(of: snapshot.stars)
         cycle.sharing?.noteSeen(topics, of: stream, isAlone: plans.own != nil, at: time.boottime)
         if parts != nil, source.count == 0 { cycle.metrics.fleet.sharedPolls.increment() }
-    }
-
-    /// - Returns: `false` if the account or its stars changed meanwhile.
-    @inline(never) private func finishBootstrap() async throws(StoreError) -> Bool {
-        try await cycle.store.polls.finishBootstrap(
-            stream,
-            generation: state.generation,
-            interests: snapshot.interests,
-            top: walk.settled ?? (cycle.poll.kind.walksRows ? walk.lowerEnd : nil),
-            cycle: cycle.success(of: stream, state),
-            now: cycle.clock.now
-        )
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

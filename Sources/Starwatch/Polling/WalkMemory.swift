@@ -9,9 +9,15 @@ final class WalkMemory: Sendable {
     /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
     /// account or its stars ends it, because it holds for what was asked for.
     struct Settled: Equatable {
-        let cursor: JWTID
-        let generation: Int
-        let snapshot: IdentityContext.Snapshot
+        private let cursor: JWTID
+        private let generation: Int
+        private let snapshot: IdentityContext.Snapshot
+
+        /// Returns `nil` without a cursor.
+        init?(_ cursor: JWTID?, _ generation: Int, _ snapshot: IdentityContext.Snapshot) {
+            guard let cursor else { return nil }
+            (self.cursor, self.generation, self.snapshot) = (cursor, generation, snapshot)
+        }
 
         static func == (a: Settled, b: Settled) -> Bool {
             a.cursor == b.cursor && a.generation == b.generation && a.snapshot.asksAs(b.snapshot)
@@ -36,7 +42,7 @@ final class WalkMemory: Sendable {
     let runs = RecentRuns()
 
     /// Whether a cursor is the settled one.
-    func isSettled(_ cursor: Settled) -> Bool { known.withLock { $0.settled == cursor } }
+    func isSettled(_ cursor: Settled?) -> Bool { known.withLock { cursor != nil && $0.settled == cursor } }
 
     /// Remembers a complete walk, which has left nothing at the server.
     ///

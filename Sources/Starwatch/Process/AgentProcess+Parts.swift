@@ -6,42 +6,6 @@ import StarwatchTransport
 
 /// The parts of a process that need its database, made once at its start.
 extension AgentProcess {
-    static func gate(_ parts: AgentParts, _ options: AgentOptions, _ environment: Environment, _ gates: Gates) -> Gate {
-        let server = parts.url.origin
-        var limits = GateLimits(
-            requestsPerMinute: options.limits.requestsPerMinute,
-            acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
-            areOfAccounts: true
-        )
-        limits.requestsPerSecond = options.fleetOfMany?.requestsPerSecond
-        return gates.gate(to: server) { [limits] jumps in
-            Gate(
-                server: server,
-                limits: limits,
-                dialect: options.server.dialect.fixed,
-                store: environment.store,
-                clock: environment.clock,
-                observer: GateGauges(metrics: environment.metrics),
-                jumps: jumps
-            )
-        }
-    }
-
-    static func client(
-        _ parts: AgentParts,
-        _ options: AgentOptions,
-        _ certificates: CertificateMetrics
-    ) -> EndorserClient {
-        EndorserClient(
-            http: WatchedTransport(parts.http) { certificates.show($0, of: .server) },
-            baseURL: parts.url.base,
-            clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
-            userAgent: options.server.userAgent ?? AgentVersion.userAgent,
-            timeout: options.server.timeout,
-            maxResponseBytes: options.server.maxResponseBytes
-        )
-    }
-
     /// The connection of an account to its server, which remembers its tokens and requests.
     func api() -> EndorserAPI {
         EndorserAPI(
@@ -59,32 +23,6 @@ extension AgentProcess {
             environment: environment,
             progress: progress
         )
-    }
-
-    static func polls(
-        _ parts: AgentParts,
-        _ options: AgentOptions,
-        environment: Environment,
-        instance: String
-    ) -> [Poll] {
-        // One list for every poll of a kind, because there can be many polls.
-        let overlapping = Dictionary(
-            uniqueKeysWithValues: PollKind.allCases.map { kind in
-                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
-            }
-        )
-        return zip(options.polls, parts.schedules).map { poll, schedule in
-            let gap = schedule.longestGap(from: environment.time.now)
-            return Poll(
-                poll,
-                label: environment.metrics.pollNames[poll.name.rawValue]!,
-                schedule: schedule,
-                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
-                splay: Splay.delay(instance: instance, poll: poll.name, within: poll.splay),
-                longestGap: gap,
-                overlapping: overlapping[poll.kind] ?? []
-            )
-        }
     }
 
     static func manager(
@@ -149,5 +87,60 @@ extension AgentProcess {
     static func unchangedOwners(_ options: AgentOptions, since former: AgentOptions) -> [CertificateOwner] {
         let sinks = options.delivery.sinks.filter { former.delivery.sinks.contains($0) }.map(\.name)
         return (options.server == former.server ? [.server] : []) + sinks.map { .sink($0) }
+    }
+}
+
+extension AgentParts {
+    func gate(_ options: AgentOptions, environment: Environment, in gates: Gates) -> Gate {
+        let server = url.origin
+        var limits = GateLimits(
+            requestsPerMinute: options.limits.requestsPerMinute,
+            acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
+            areOfAccounts: true
+        )
+        limits.requestsPerSecond = options.fleetOfMany?.requestsPerSecond
+        return gates.gate(to: server) { [limits] jumps in
+            Gate(
+                server: server,
+                limits: limits,
+                dialect: options.server.dialect.fixed,
+                store: environment.store,
+                clock: environment.clock,
+                observer: GateGauges(metrics: environment.metrics),
+                jumps: jumps
+            )
+        }
+    }
+
+    func client(_ options: AgentOptions, showing certificates: CertificateMetrics) -> EndorserClient {
+        EndorserClient(
+            http: WatchedTransport(http) { certificates.show($0, of: .server) },
+            baseURL: url.base,
+            clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
+            userAgent: options.server.userAgent ?? AgentVersion.userAgent,
+            timeout: options.server.timeout,
+            maxResponseBytes: options.server.maxResponseBytes
+        )
+    }
+
+    func polls(_ options: AgentOptions, environment: Environment, instance: String) -> [Poll] {
+        // One list for every poll of a kind, because there can be many polls.
+        let overlapping = Dictionary(
+            uniqueKeysWithValues: PollKind.allCases.map { kind in
+                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
+            }
+        )
+        return zip(options.polls, schedules).map { poll, schedule in
+            let gap = schedule.longestGap(from: environment.time.now)
+            return Poll(
+                poll,
+                label: environment.metrics.pollNames[poll.name.rawValue]!,
+                schedule: schedule,
+                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
+                splay: Splay.delay(instance: instance, poll: poll.name, within: poll.splay),
+                longestGap: gap,
+                overlapping: overlapping[poll.kind] ?? []
+            )
+        }
     }
 }

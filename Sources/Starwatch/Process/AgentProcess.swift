@@ -136,9 +136,9 @@ package final class AgentProcess: Sendable {
             after: previous
         )
         pollManager = Self.manager(options, http: parts.http, environment: environment, requester: requester)
-        gate = Self.gate(parts, options, environment, gates)
-        client = Self.client(parts, options, metrics.problems.certificates)
-        polls = Self.polls(parts, options, environment: environment, instance: instance)
+        gate = parts.gate(options, environment: environment, in: gates)
+        client = parts.client(options, showing: metrics.problems.certificates)
+        polls = parts.polls(options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
         let hasTokens = !parts.tokens().isAnonymous
         let shared = options.fleetOfMany?.sharedRequests == true ? polls : []

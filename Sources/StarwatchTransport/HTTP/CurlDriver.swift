@@ -270,7 +270,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         active[transfer.id] = nil
         let now = clock()
         var measurements = HTTPMeasurements(sentAt: transfer.submittedAt, receivedAt: now)
-        var result = Result<HTTPResponse, APIFailure>.failure(error ?? .cancelled)
+        var response: HTTPResponse?
         var status: Int?
         var connectErrno: Int32?
         var expiry: Timestamp?
@@ -282,7 +282,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 expiry = Certificate.expiry(ofChain: CurlHandle.expiries(easy), now: now.wall)
             }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
-            if error == nil { result = .success(transfer.response(status: info.status)) }
+            if error == nil { response = transfer.response(status: info.status) }
             if error != nil, transfer.request.envelope != nil { CurlHandle.abandonMail(easy) }
             if let shard = transfer.shard {
                 curl_multi_remove_handle(shard.multi, easy)
@@ -293,7 +293,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         }
         transfer.continuation.resume(
             returning: HTTPExchange(
-                result: result,
+                result: response.map(Result.success) ?? .failure(error ?? .cancelled),
                 measurements: measurements,
                 status: status,
                 connectErrno: connectErrno,

@@ -28,7 +28,7 @@ package final class HTTPExchange: Sendable {
     package let lastReply: [UInt8]
 
     /// The response; `nil` if none came, or not the whole of it.
-    package var response: HTTPResponse? { if case .success(let response) = result { response } else { nil } }
+    package let response: HTTPResponse?
 
     package init(
         result: Result<HTTPResponse, APIFailure>,
@@ -41,6 +41,7 @@ package final class HTTPExchange: Sendable {
         (self.result, self.measurements, self.status) = (result, measurements, status)
         (self.connectErrno, self.certificateExpiry) = (connectErrno, certificateExpiry)
         self.lastReply = lastReply
+        response = if case .success(let response) = result { response } else { nil }
     }
 }
 
