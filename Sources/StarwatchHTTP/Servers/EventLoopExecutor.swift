@@ -1,7 +1,8 @@
 import NIOCore
 
 /// An executor on an event loop's own thread. A request is read, answered and written without a change of threads, which
-/// took more than half of the time of a small answer.
+/// took more than half of the time of a small answer. And whoever reaches the port, without a login, can use one core at most,
+/// and none of the threads that deliver.
 ///
 /// Calls without an executor of their own run on the same thread, so none of them may take long.
 final class EventLoopExecutor: TaskExecutor {
