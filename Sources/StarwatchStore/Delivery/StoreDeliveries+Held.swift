@@ -288,7 +288,7 @@ extension DeliveryRows {
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [[Int64]], keys: Set<String>) {
         func canBeJoined(_ held: HeldDelivery) -> Bool {
-            messages[held.notification].map(SinkHours.join) ?? false
+            messages[held.notification].map(SinkHours.canJoin) ?? false
         }
         let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
         var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })
