@@ -64,6 +64,24 @@ import Testing
         #expect(!statements.contains { $0.hasPrefix("UPDATE deliveries") && $0.contains("WHERE carried_by") })
     }
 
+    /// A zone that is set can move thousands in one pass.
+    @Test func allThatMoveToOneMomentMoveTogether() async throws {
+        let store = try await world.open()
+        let (first, second) = (world.now + .seconds(100), world.now + .seconds(200))
+        for n in 1...3 { try await world.announce(store, n, heldUntil: first, sinks: ["phone", "tablet"]) }
+        let openings = ["phone": (first: second, again: second), "tablet": (first: first, again: second)]
+        let statements = try await Recorded.statements(of: store) {
+            let planned = try await store.deliveries.planHeld(of: world.account, openings: openings, now: world.now)
+            #expect(planned.isAny && !planned.isToJoin)
+        }
+        #expect(statements.count { $0.hasPrefix("UPDATE deliveries") } == 1)
+        #expect(statements.count { $0.hasPrefix("UPDATE shortlinks") } == 1)
+        #expect(try await backlog(store).held(at: world.now) == HealthFacts.HeldChanges(count: 3, until: second))
+        #expect(try await backlog(store).oldestDue(at: second) == second)
+        let tablet = try #require(try await store.status.snapshot([world.stream]).backlogs["tablet"])
+        #expect(tablet.held(at: world.now) == HealthFacts.HeldChanges(count: 3, until: first))
+    }
+
     @Test func aJoinThatFailsInTheMiddleLeavesEverythingToTheNext() async throws {
         let store = try await world.open()
         let opening = world.now + .seconds(100)

@@ -458,6 +458,28 @@ final class LineCollector: LogSink, Sendable {
         #expect(lines.allSatisfy { $0.count == 9000 && Set($0).count == 1 })
     }
 
+    /// Zones such as `right/UTC` count leap seconds. In a process of its own, because the zone is that of all its threads.
+    @Test func timesHaveNoLeapSecondsOfTheZone() async {
+        await #expect(processExitsWith: .success) {
+            // A zone file without changes, with one leap second in 1972.
+            let counts: [UInt8] = [0, 0, 1, 0, 1, 4].flatMap { [0, 0, 0, $0] }
+            let zone =
+                Array("TZif".utf8) + [UInt8](repeating: 0, count: 16) + counts + [0, 0, 0, 0, 0, 0]
+                + Array("UTC\0".utf8) + [0x04, 0xB2, 0x58, 0x00, 0, 0, 0, 1]
+            let path = FileManager.default.temporaryDirectory.path + "/starwatch-zone-" + UUID().uuidString
+            try Data(zone).write(to: URL(filePath: path))
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            setenv("TZ", path, 1)
+            tzset()
+            var (seconds, date) = (time_t(1_767_225_600), tm())
+            gmtime_r(&seconds, &date)
+            try #require(date.tm_sec == 59, "The zone has no leap second.")
+            var bytes: [UInt8] = []
+            bytes.append(time: 1_767_225_600_000)
+            try #require(String(decoding: bytes, as: UTF8.self) == "2026-01-01T00:00:00.000Z")
+        }
+    }
+
     /// In a process of its own, because the signal's action holds for all tests and for the programs that they start.
     @Test(.timeLimit(.minutes(5))) func closedReaderDropsLines() async {
         await #expect(processExitsWith: .success) {

@@ -37,11 +37,44 @@ import Testing
         #expect(reading.residentBytes == 102_400)
     }
 
-    @Test func limitsAreReadOrOmitted() {
-        let limits = "Limit  Soft Limit  Hard Limit\nMax open files            1024                 4096   files\n"
-        #expect(ProcessReading.maxFiles(in: limits) == 1024)
-        #expect(ProcessReading.maxFiles(in: "Max open files            unlimited unlimited files") == nil)
+    @Test func theBootTimeIsFound() {
         #expect(ProcessReading.bootTime(in: "cpu 1 2\nbtime 1767225600\n") == 1_767_225_600)
+        #expect(ProcessReading.bootTime(in: "cpu 1 2\n") == nil)
+    }
+
+    /// An alert on open files needs both values when the last descriptor is taken.
+    @Test func theLimitAndTheStartAreShownWhenNoFileCanBeOpened() async {
+        await #expect(processExitsWith: .success) {
+            let start = try #require(ProcessReading.current().startTimeSeconds)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = 64
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            while open("/dev/null", O_RDONLY) >= 0 {}
+            let reading = ProcessReading.current()
+            try #require(reading.cpuSeconds == nil)
+            try #require(reading.startTimeSeconds == start && reading.maxFiles == 64)
+            // Linux before 6.2 cannot tell their number without listing them.
+            var status = stat()
+            try #require(stat("/proc/self/fd", &status) == 0)
+            try #require(status.st_size == 0 || reading.openFiles.map { $0 > 32 } == true)
+        }
+    }
+
+    /// A page must not read a long file for a value that is known.
+    @Test func theStartTimeNeedsNoBootTimeOnceItIsKnown() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/starwatch-proc-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(atPath: root + "/self", withIntermediateDirectories: true)
+        #expect(ProcessReading.current(root: root).startTimeSeconds == nil)
+        let stat = "7 (a) S 1 7 7 0 -1 4194560 9 0 0 0 150 50 0 0 20 0 4 0 0 4096000 25 18446744073709551615"
+        try Data(stat.utf8).write(to: URL(filePath: root + "/self/stat"))
+        try Data("btime 1767225600\n".utf8).write(to: URL(filePath: root + "/stat"))
+        #expect(ProcessReading.current(root: root).startTimeSeconds == 1_767_225_600)
+        try FileManager.default.removeItem(atPath: root + "/stat")
+        #expect(ProcessReading.current(root: root).startTimeSeconds == 1_767_225_600)
+        try FileManager.default.removeItem(atPath: root + "/self/stat")
+        #expect(ProcessReading.current(root: root).startTimeSeconds == 1_767_225_600)
     }
 
     /// The kernel computes the boot time from the wall clock, so it moves when the clock is set.
@@ -63,7 +96,9 @@ import Testing
     @Test func unreadableValuesAreOmitted() async {
         let registry = MetricRegistry()
         ProcessMetrics.register(in: registry, procRoot: "/nonexistent")
-        #expect(text(await registry.render(.text)) == "")
+        let page = text(await registry.render(.text))
+        #expect(!page.contains("process_cpu_seconds_total") && !page.contains("process_open_fds"), "\(page)")
+        #expect(!page.contains("process_start_time_seconds") && !page.contains("NaN"), "\(page)")
     }
 
     @Test func thePageHasTheStandardSet() async throws {

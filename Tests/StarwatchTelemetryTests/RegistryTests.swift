@@ -142,6 +142,11 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         }
     }
 
+    @Test func viewOfAnotherKindTraps() async {
+        await #expect(processExitsWith: .failure) { MetricRegistry().view(.histogram, "t_seconds", "Time.") { 1 } }
+        await #expect(processExitsWith: .failure) { MetricRegistry().view(.info, "t_info", "Version.") { 1 } }
+    }
+
     @Test func duplicateRegistrationTraps() async {
         await #expect(processExitsWith: .failure) {
             let registry = MetricRegistry()

@@ -96,10 +96,9 @@ struct DispatchPass {
         }
     }
 
-    /// The streams that can have rows to deliver: of the polls, and of polls and servers that are no longer configured.
-    func streams() async throws(StoreError) -> [StreamKey] {
-        let configured = service.polls.map(stream)
-        return configured + (try await store.deliveries.streams(of: account, with: .pending, except: configured))
+    /// The streams of polls and servers that are no longer configured, but have rows to deliver.
+    func formerStreams() async throws(StoreError) -> [StreamKey] {
+        try await store.deliveries.streams(of: account, with: .pending, except: service.polls.map(stream))
     }
 
     /// Moves the rows of a stream that are due into notifications.

@@ -84,7 +84,8 @@ package final class DispatchService: Worker {
         do throws(StoreError) {
             try await pass.announce()
             try await pass.collect(joinsHeld: joinsHeld)
-            for stream in try await pass.streams() { try await pass.claim(stream) }
+            for poll in polls { try await pass.claim(pass.stream(of: poll)) }
+            for stream in try await pass.formerStreams() { try await pass.claim(stream) }
         } catch {
             failure = error
         }

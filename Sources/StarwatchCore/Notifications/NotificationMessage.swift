@@ -285,13 +285,13 @@ extension NotificationMessage {
 extension SinkHours {
     /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
     /// snooze. What takes a notice back is no news, so it goes at once.
-    package static func hold(_ message: NotificationMessage) -> Bool {
+    package static func canHold(_ message: NotificationMessage) -> Bool {
         message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
     }
 
     /// Whether one that they held can be joined with others. A part of a group names the others, so it stays itself.
-    package static func join(_ message: NotificationMessage) -> Bool {
-        hold(message) && !message.changes.isEmpty && message.place == nil
+    package static func canJoin(_ message: NotificationMessage) -> Bool {
+        canHold(message) && !message.changes.isEmpty && message.place == nil
     }
 
     /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.

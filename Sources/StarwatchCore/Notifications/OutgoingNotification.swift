@@ -13,8 +13,8 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
     package let body: String
     /// The JSON of ``NotificationMessage`` or ``DigestMessage``.
     package let payload: [UInt8]
-    /// The time since which the sink of this attempt has been due, later than ``NotificationMessage/createdAt`` if it held it.
-    /// `nil` for a test, and where no sink is meant.
+    /// The time since which the attempted sink has been due. It is later than `createdAt` if the sink's hours held the
+    /// notification. `nil` for a test, and where no sink is meant.
     package var dueSince: Timestamp?
 
     package init(
@@ -32,8 +32,8 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         self.payload = payload
     }
 
-    /// Whether the hours of a sink hold it, by ``SinkHours/hold(_:)``.
-    package var canBeHeld: Bool { NotificationMessage(json: payload).map(SinkHours.hold) ?? false }
+    /// Whether the hours of a sink hold it, by ``SinkHours/canHold(_:)``.
+    package var canBeHeld: Bool { NotificationMessage(json: payload).map(SinkHours.canHold) ?? false }
 
     package init(_ message: NotificationMessage) {
         (id, runID, poll, group) = (message.id, message.runID, message.poll, message.group)

@@ -1,6 +1,7 @@
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Starwatch
 import StarwatchCore
@@ -14,6 +15,7 @@ struct HTTPServer: Service {
     /// The address on TCP; `nil` for the socket at ``path``.
     private let tcp: ListenAddress?
     private let path: String
+    private let isReadOnly: Bool
     private let listener: Listener
     /// Waits until the read-only server listens, and returns its URL for a program on this machine.
     let pages: @Sendable () async -> String?
@@ -40,7 +42,7 @@ struct HTTPServer: Service {
             access: settings.access(nil),
             security: settings.security
         )
-        (tcp, path, pages) = (address, "", settings.pages)
+        (tcp, path, isReadOnly, pages) = (address, "", true, settings.pages)
         listener = Listener(responder: responder, settings: settings, logger: logger, address: bound)
     }
 
@@ -84,7 +86,7 @@ struct HTTPServer: Service {
             access: access,
             security: address == nil ? nil : settings.security
         )
-        (tcp, self.path, pages) = (address, path, settings.pages)
+        (tcp, self.path, isReadOnly, pages) = (address, path, false, settings.pages)
         listener = Listener(responder: responder, settings: settings, logger: logger)
     }
 
@@ -94,15 +96,21 @@ struct HTTPServer: Service {
     func run() async throws {
         defer { listener.address.abandon() }
         if let tcp {
-            return try await listener.run(at: .hostname(tcp.host, port: tcp.port), named: tcp.description) {
-                ListenAddress(bound: $0, asked: tcp).description
-            }
+            guard isReadOnly else { return try await serve(tcp, on: MultiThreadedEventLoopGroup.singleton) }
+            let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
+            return try await withTaskExecutorPreference(executor) { try await serve(tcp, on: executor.eventLoop) }
         }
         let socket = try await ControlSocket.claim(path)
         defer { socket.release() }
         try await listener.run(at: .unixDomainSocket(path: socket.stagingPath), named: path) { [path] _ in
             try socket.publish()
             return path
+        }
+    }
+
+    private func serve(_ tcp: ListenAddress, on group: any EventLoopGroup) async throws {
+        try await listener.run(at: .hostname(tcp.host, port: tcp.port), named: tcp.description, on: group) {
+            ListenAddress(bound: $0, asked: tcp).description
         }
     }
 

@@ -8,6 +8,7 @@ import NIOPosix
 import ServiceLifecycle
 import Starwatch
 import StarwatchCore
+import Synchronization
 
 /// Runs Hummingbird's server on one address until graceful shutdown, and announces the address.
 ///
@@ -23,11 +24,13 @@ struct Listener: Sendable {
     ///
     /// - Parameters:
     ///   - named: The address in messages.
+    ///   - group: The event loops that serve connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``AgentError``, and what `whenBound` throws.
     func run(
         at place: BindAddress,
         named: String,
+        on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         whenBound: @escaping @Sendable (SocketAddress?) throws -> String
     ) async throws {
         defer { address.abandon() }
@@ -38,9 +41,10 @@ struct Listener: Sendable {
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (settings.limits, ConnectionBook(limit: settings.limits.connections))
         let turns = RequestTurns(pause: limits.turn)
+        let date = DateHeader { SystemClock().now }
         let http = HTTP1Channel { [responder] request, writer, channel in
             var response = await responder.respond(to: request, on: channel)
-            response.headers[.date] = HTTPDate.format(SystemClock().now)
+            response.headers[.date] = date.text
             try await writer.write(response: response.head, body: response.body)
         }
         let channel = GuardedHTTPChannel(
@@ -53,7 +57,7 @@ struct Listener: Sendable {
         let server = channel.server(
             configuration: .init(address: place),
             onServerRunning: { bound.fulfil($0.localAddress) },
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            eventLoopGroup: group,
             logger: logger
         )
         do {
@@ -160,6 +164,23 @@ private struct GuardedHTTPChannel: ServerChildChannel {
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}
+
+/// The text of the `Date` header. It is made once a second while answers are sent, and never while none are.
+final class DateHeader: Sendable {
+    private let now: @Sendable () -> Timestamp
+    private let last = Mutex((second: Int64.min, text: ""))
+
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    var text: String {
+        let now = now()
+        return last.withLock { last in
+            let second = now.milliseconds / 1000
+            if last.second != second { last = (second, HTTPDate.format(now)) }
+            return last.text
+        }
+    }
 }
 
 /// Writes errors of Hummingbird at debug once the agent stops.

@@ -21,20 +21,24 @@ extension StoreDeliveries {
         now: Timestamp
     ) async throws(StoreError) -> (isAny: Bool, isToJoin: Bool) {
         try await store.perform { store throws(StoreError) in
-            let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let planned = held.map { held in
-                (held, moment: openings[held.sink].flatMap { held.moment(of: $0, at: now) })
+            let deliveries = try store.direct(.read) { db in try db.deliveries.held(of: account) }
+            var due: [String: [HeldDelivery]] = [:]
+            // The notifications that move, by sink and moment.
+            var moves: [String: [Timestamp: [Int64]]] = [:]
+            for delivery in deliveries {
+                let moment = openings[delivery.sink].flatMap { delivery.moment(of: $0, at: now) }
+                if let moment { moves[delivery.sink, default: [:]][moment, default: []].append(delivery.notification) }
+                if (moment ?? delivery.until) <= now { due[delivery.sink, default: []].append(delivery) }
             }
-            if planned.contains(where: { $0.moment != nil }) {
-                try store.write(.edit, of: account) { db in
-                    for case (let held, let moment?) in planned { try db.deliveries.move(held, to: moment) }
+            if !moves.isEmpty {
+                try store.write(.edit, of: account) { [moves] db in
+                    for (sink, moments) in moves {
+                        for (moment, ids) in moments { try db.deliveries.move(ids, at: sink, to: moment) }
+                    }
                 }
             }
-            let due = planned.filter { ($0.moment ?? $0.0.until) <= now }.map(\.0)
-            let isToJoin = Dictionary(grouping: due, by: \.sink).values.contains { held in
-                held.count > 1 && held.contains { !$0.hasBegun }
-            }
-            return (!held.isEmpty, isToJoin)
+            let isToJoin = due.values.contains { atSink in atSink.count > 1 && atSink.contains { !$0.hasBegun } }
+            return (!deliveries.isEmpty, isToJoin)
         }
     }
 
@@ -110,16 +114,16 @@ extension DeliveryRows {
         }
     }
 
-    /// Moves what a sink holds to another moment. Links into it live from then on.
-    fileprivate func move(_ held: HeldDelivery, to opening: Timestamp) throws {
+    /// Moves notifications that a sink holds to another moment. Links into them live from then on.
+    fileprivate func move(_ notifications: [Int64], at sink: String, to opening: Timestamp) throws {
         try db.run(
             """
             UPDATE deliveries SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE notification_id = ?2 AND sink = ?3
+            WHERE sink = ?2 AND notification_id IN (SELECT value FROM json_each(?3))
             """,
-            [opening.milliseconds, held.notification, held.sink]
+            [opening.milliseconds, sink, jsonArray(notifications)]
         )
-        try extendLinks(of: [held.notification], from: opening)
+        try extendLinks(of: notifications, from: opening)
     }
 
     /// Lets the links of notifications live from the moment at which a sink can have them.
@@ -288,7 +292,7 @@ extension DeliveryRows {
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [[Int64]], keys: Set<String>) {
         func canBeJoined(_ held: HeldDelivery) -> Bool {
-            messages[held.notification].map(SinkHours.join) ?? false
+            messages[held.notification].map(SinkHours.canJoin) ?? false
         }
         let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
         var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })

@@ -1,4 +1,3 @@
-import Glibc
 package import Logging
 
 /// A logged event, with its fields in output order. Sinks read only those that need no redaction.
@@ -198,15 +197,15 @@ package enum LogSeverity: String, MetricLabel {
 
 extension [UInt8] {
     /// Appends Unix milliseconds as RFC 3339 in UTC: `2026-01-01T12:00:00.000Z`. Years outside 0 to 9999 are clamped.
+    ///
+    /// `gmtime_r` would count the leap seconds of a zone such as `TZ=right/UTC`, which Unix time does not have.
     mutating func append(time milliseconds: Int64) {
         let clamped = Swift.min(Swift.max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
-        let inSecond = (clamped % 1000 + 1000) % 1000
-        var (seconds, date) = (time_t((clamped - inSecond) / 1000), tm())
-        gmtime_r(&seconds, &date)
-        let parts: [(value: Int, scale: Int, end: Unicode.Scalar)] = [
-            (Int(date.tm_year) + 1900, 1000, "-"), (Int(date.tm_mon) + 1, 10, "-"), (Int(date.tm_mday), 10, "T"),
-            (Int(date.tm_hour), 10, ":"), (Int(date.tm_min), 10, ":"), (Int(date.tm_sec), 10, "."),
-            (Int(inSecond), 100, "Z"),
+        let (days, inDay) = Self.floorDivide(clamped, 86_400_000)
+        let date = Self.civil(daysSinceEpoch: days)
+        let parts: [(value: Int64, scale: Int64, end: Unicode.Scalar)] = [
+            (date.year, 1000, "-"), (date.month, 10, "-"), (date.day, 10, "T"), (inDay / 3_600_000, 10, ":"),
+            (inDay / 60_000 % 60, 10, ":"), (inDay / 1000 % 60, 10, "."), (inDay % 1000, 100, "Z"),
         ]
         for part in parts {
             var scale = part.scale
@@ -216,5 +215,20 @@ extension [UInt8] {
             }
             append(UInt8(ascii: part.end))
         }
+    }
+
+    /// Converts days to a civil date. Internally years begin in March, so that the leap day is the last of its year.
+    private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = floorDivide(daysSinceEpoch + 719_468, 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+
+    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

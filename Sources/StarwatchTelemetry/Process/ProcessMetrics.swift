@@ -12,7 +12,10 @@ package final class ProcessMetrics: Sendable {
     /// - Parameter procRoot: The mount point of the proc file system.
     package static func register(in registry: MetricRegistry, procRoot: String = "/proc") {
         let latest = ProcessMetrics()
-        registry.collect { latest.reading.withLock { $0 = .current(root: procRoot) } }
+        registry.collect {
+            let reading = ProcessReading.current(root: procRoot)
+            latest.reading.withLock { $0 = reading }
+        }
         func view(
             _ kind: MetricKind,
             _ name: StaticString,

@@ -11,7 +11,7 @@ struct ProcessReading: Sendable, Equatable {
     var startTimeSeconds: Double?
     var threads: Double?
 
-    /// Reads files in the format of proc(5).
+    /// Reads files in the format of proc(5). Without a free descriptor, what needs none is still read.
     ///
     /// - Parameter root: The mount point of the proc file system.
     static func current(root: String = "/proc") -> Self {
@@ -21,11 +21,11 @@ struct ProcessReading: Sendable, Equatable {
                 stat: text,
                 ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
                 pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))),
-                bootTimeSeconds: contents(of: root + "/stat").flatMap(bootTime(in:))
+                bootTimeSeconds: firstStart(root) == nil ? contents(of: root + "/stat").flatMap(bootTime(in:)) : nil
             )
         }
-        reading.startTimeSeconds = Self.firstStart(reading.startTimeSeconds, root: root)
-        reading.maxFiles = contents(of: root + "/self/limits").flatMap(maxFiles(in:))
+        reading.startTimeSeconds = firstStart(root, orElse: reading.startTimeSeconds)
+        reading.maxFiles = maxFiles()
         reading.openFiles = entries(in: root + "/self/fd").map(Double.init)
         return reading
     }
@@ -33,14 +33,14 @@ struct ProcessReading: Sendable, Equatable {
     /// First start time that was read, by mount point.
     private static let firstStarts = Mutex<[String: Double]>([:])
 
-    /// Returns the start time that was read first. The kernel's boot time moves when the wall clock is set, and a reload
-    /// makes a new registry that reads it again: the process would seem to have restarted.
-    private static func firstStart(_ read: Double?, root: String) -> Double? {
-        guard let read else { return nil }
-        return firstStarts.withLock { starts in
-            let first = starts[root] ?? read
-            starts[root] = first
-            return first
+    /// Returns the start time that was read first. If there is none yet, it keeps `read`.
+    ///
+    /// The kernel's boot time moves when the wall clock is set, and a reload makes a new registry: the process would seem to
+    /// have restarted.
+    private static func firstStart(_ root: String, orElse read: Double? = nil) -> Double? {
+        firstStarts.withLock { starts in
+            if starts[root] == nil { starts[root] = read }
+            return starts[root]
         }
     }
 
@@ -63,11 +63,12 @@ struct ProcessReading: Sendable, Equatable {
         residentBytes = field(24).map { $0 * pageBytes }
     }
 
-    /// Returns the soft limit of `Max open files`, or `nil` if it is unlimited or missing.
-    static func maxFiles(in limits: String) -> Double? {
-        let label = "Max open files"
-        guard let line = limits.split(separator: "\n").first(where: { $0.hasPrefix(label) }) else { return nil }
-        return line.dropFirst(label.count).split(separator: " ").first.flatMap { Double($0) }
+    /// Returns the soft limit of open files; `nil` if there is none.
+    static func maxFiles() -> Double? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max
+        else { return nil }
+        return Double(limit.rlim_cur)
     }
 
     static func bootTime(in stat: String) -> Double? {
@@ -90,7 +91,12 @@ struct ProcessReading: Sendable, Equatable {
     }
 
     /// Returns the number of entries, without the descriptor that lists them.
+    ///
+    /// Linux 6.2 and later report it as the directory's size. That takes a tenth of the time of listing them, and no
+    /// descriptor.
     private static func entries(in directory: String) -> Int? {
+        var status = stat()
+        if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
         guard let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var count = 0

@@ -1,6 +1,6 @@
 /// Families that read their values from other handles when the page is rendered.
 extension MetricRegistry {
-    /// Registers a family with a computed value. `nil` omits it from the page; a counter must never decrease.
+    /// Registers a counter or a gauge with a computed value. `nil` omits it from the page; a counter must never decrease.
     package func view(
         _ kind: MetricKind,
         _ name: StaticString,
@@ -8,6 +8,7 @@ extension MetricRegistry {
         stability: MetricStability = .stable,
         computed: @escaping @Sendable () -> Double?
     ) {
+        precondition(kind == .counter || kind == .gauge, "\(name) is neither a counter nor a gauge.")
         let descriptor = MetricDescriptor(kind, name, help, stability: stability)
         let series = ComputedSeries(name: descriptor.name, compute: computed)
         register(MetricFamily(descriptor: descriptor, series: [series]))

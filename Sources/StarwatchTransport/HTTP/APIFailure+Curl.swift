@@ -5,7 +5,7 @@ package import StarwatchCore
 extension APIFailure {
     /// The process that listens on the Unix socket belongs to a user that is not accepted.
     package static let peer = APIFailure(.invalidRequest, "Another user's process listens on the socket.")
-    /// The server of a mail does not accept its user or password, or no login at all.
+    /// The mail server refuses the login, or offers none.
     package static let login = APIFailure(
         .noToken,
         "The mail server offers no login with a password; leave out username and password_file, or use another."

@@ -32,8 +32,8 @@ import Testing
 
     @Test func changesAndNoticesAreHeldAndOnlyWholeGroupsOfChangesJoined() {
         let part = changes(part: NotificationPart(number: 2, of: 3, total: 201))
-        #expect(SinkHours.hold(changes()) && SinkHours.join(changes()))
-        #expect(SinkHours.hold(part) && !SinkHours.join(part))
+        #expect(SinkHours.canHold(changes()) && SinkHours.canJoin(changes()))
+        #expect(SinkHours.canHold(part) && !SinkHours.canJoin(part))
         let feature = NotificationMessage(
             feature: .starredProjects,
             id: "ntf_1",
@@ -42,7 +42,7 @@ import Testing
             createdAt: time
         )
         for notice in [staleness(isOver: false), feature] {
-            #expect(SinkHours.hold(notice) && !SinkHours.join(notice))
+            #expect(SinkHours.canHold(notice) && !SinkHours.canJoin(notice))
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
         let read = try #require(NotificationMessage(json: digest.json()))
         let canary = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
         for message in [read, canary, changes().repeated(id: "ntf_2", of: "ntf_1"), staleness(isOver: true)] {
-            #expect(!SinkHours.hold(message) && !SinkHours.join(message), "\(message.poll)")
+            #expect(!SinkHours.canHold(message) && !SinkHours.canJoin(message), "\(message.poll)")
         }
     }
 

@@ -28,6 +28,16 @@ import Testing
         )
     }
 
+    /// Nobody logs in there, so a client must not get more than one core, nor the threads of deliveries.
+    @Test func allAnswersOfTheReadOnlyServerAreMadeOnOneEventLoop() async throws {
+        let agent = FakeAgent()
+        try await withRunning(HTTPServer(reading: agent, listen: "127.0.0.1:0", logger: quiet)) { address in
+            for _ in 0..<4 { _ = try await HTTPProbe(address: address).get("/-/ready") }
+        }
+        let loops = agent.now.loops
+        #expect(loops.count == 4 && Set(loops).count == 1 && loops.allSatisfy { $0 != nil })
+    }
+
     @Test func whatGoesWrongWhenItListensEndsIt() async throws {
         await #expect(throws: AgentError.self) { try await run {} }
     }

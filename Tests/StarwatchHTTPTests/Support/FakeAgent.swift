@@ -1,3 +1,5 @@
+import NIOCore
+import NIOPosix
 import StarwatchCore
 import Synchronization
 
@@ -13,6 +15,8 @@ final class FakeAgent: ServedAgent {
         var status = AgentStatus(version: "1.0.0", startedAt: .init(seconds: 0), now: .init(seconds: 3600))
         var metrics = MetricsAnswer(status: 200, contentType: "text/plain", body: [])
         var notReady: [String] = []
+        /// The event loops on which the readiness was asked for; `nil` for another thread.
+        var loops: [ObjectIdentifier?] = []
         var databaseCheck: String?
         var isHealthy = true
         /// Thrown by every recorded call.
@@ -85,7 +89,12 @@ final class FakeAgent: ServedAgent {
 
     // MARK: - Reading
 
-    func notReady() async -> [String] { now.notReady }
+    func notReady() async -> [String] {
+        state.withLock { state in
+            state.loops.append(MultiThreadedEventLoopGroup.currentEventLoop.map { ObjectIdentifier($0) })
+            return state.notReady
+        }
+    }
     var databaseCheck: String? { now.databaseCheck }
     func isHealthy() async -> Bool { now.isHealthy }
 

@@ -321,4 +321,30 @@ import Testing
             #expect(try world.notifications.count == 1)
         }
     }
+
+    @Test func theChangesOfAPollAreDeliveredIfThoseOfFormerPollsCannotBeRead() async throws {
+        try await World.with(.canonical) { world in
+            let claims = Mutex(0)
+            let reads = Mutex(0)
+            var dependencies = AgentDependencies()
+            dependencies.store = { options in
+                options.interrupt = { (operation, moment) throws(StoreError) in
+                    if operation == .claim, moment == .ended { claims.withLock { $0 += 1 } }
+                    // The first claim looks for what is open. Then the poll's rows are counted, before anything else is read.
+                    guard operation == .read, moment == .begun, claims.withLock({ $0 > 0 }) else { return }
+                    let count = reads.withLock { reads in
+                        reads += 1
+                        return reads
+                    }
+                    if count > 1 { throw StoreError.busy }
+                }
+            }
+            let agent = try await world.agent(dependencies: dependencies) { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 1)
+            #expect(await agent.cycle().new == 1)
+            _ = await agent.runtime.dispatcher.pass()
+            #expect(reads.withLock { $0 } > 1)
+            #expect(try world.notifications.count == 1)
+        }
+    }
 }

@@ -97,8 +97,9 @@ import Testing
         var later = SinkHosts(after: hosts)
         #expect(later["a"].admit(at: now).waitUntil == now + .seconds(60))
         #expect(later["b"].admit(at: now).waitUntil == nil)
-        #expect(later.clearWaits(of: "b", nil) == nil)
-        #expect(later.clearWaits(of: "a", nil) == now + .seconds(60) && later.clearWaits(of: "a", nil) == nil)
+        #expect(later.clearWaits(of: "b", nil, at: nil) == nil)
+        #expect(later.clearWaits(of: "a", nil, at: nil) == now + .seconds(60))
+        #expect(later.clearWaits(of: "a", nil, at: nil) == nil)
         #expect(later["a"].admit(at: now + .seconds(30)).waitUntil == nil)
     }
 
@@ -114,8 +115,9 @@ import Testing
         #expect(later.wait(of: own, at: b, now: now) == nil)
         #expect(later.wait(of: account(1), at: a, now: now) == nil)
         #expect(later.wait(of: own, at: a, now: now - .seconds(90_000)) == now - .seconds(86_400))
-        #expect(later.clearWaits(of: "host", account(1)) == nil)
-        #expect(later.clearWaits(of: "host", own) == end)
+        #expect(later.clearWaits(of: "host", account(1), at: a) == nil)
+        #expect(later.clearWaits(of: "host", own, at: b) == nil && later.clearWaits(of: "host", own, at: nil) == nil)
+        #expect(later.clearWaits(of: "host", own, at: a) == end)
         #expect(later.wait(of: own, at: a, now: now) == nil)
         for index in 0..<(2 * SinkHosts.limit) { hosts.keepWait(of: account(index), at: a, until: end, now: now) }
         #expect(hosts.wait(of: account(2 * SinkHosts.limit - 1), at: a, now: now) == nil)

@@ -38,11 +38,11 @@ struct SinkHosts {
         if waits.count < Self.limit { waits[account] = (address, until) }
     }
 
-    /// Ends the wait of a host, and that of an account.
+    /// Ends the wait of a host, and that of an account's address.
     ///
     /// - Returns: The end of the longer one; `nil` if there was none.
-    mutating func clearWaits(of host: String, _ account: DID?) -> Timestamp? {
-        let own = account.flatMap { waits.removeValue(forKey: $0)?.until }
+    mutating func clearWaits(of host: String, _ account: DID?, at address: SinkAddress?) -> Timestamp? {
+        let own = account.flatMap { waits[$0]?.address == address ? waits.removeValue(forKey: $0)?.until : nil }
         return [circuits[host]?.clearWait() ?? nil, own].compactMap(\.self).max()
     }
 

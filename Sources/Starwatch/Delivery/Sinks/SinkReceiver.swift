@@ -38,7 +38,7 @@ struct SinkReceiver: Sendable {
     /// Ends the waits of its address and of its host.
     ///
     /// - Returns: The end of the longer one; `nil` if there was none.
-    func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, account) } }
+    func clearWaits() -> Timestamp? { slot.withHosts { $0.clearWaits(of: host, account, at: address) } }
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         if let unusable { return .unavailable(unusable) }
