@@ -20,8 +20,8 @@ package final class ProcessMetrics: Sendable {
             _ kind: MetricKind,
             _ name: StaticString,
             _ help: StaticString,
-            _ stability: MetricStability = .stable,
-            _ field: @escaping @Sendable (ProcessReading) -> Double?
+            stability: MetricStability = .stable,
+            of field: @escaping @Sendable (ProcessReading) -> Double?
         ) {
             registry.view(kind, name, help, stability: stability) { latest.reading.withLock { $0.flatMap(field) } }
         }
@@ -29,7 +29,7 @@ package final class ProcessMetrics: Sendable {
         view(.gauge, "process_open_fds", "Open file descriptors.") { $0.openFiles }
         view(.gauge, "process_max_fds", "Maximum number of open file descriptors.") { $0.maxFiles }
         // A detail: 64-bit runtimes reserve far more than they use, so a limit on it is meaningless.
-        view(.gauge, "process_virtual_memory_bytes", "Virtual memory.", .detail) { $0.virtualBytes }
+        view(.gauge, "process_virtual_memory_bytes", "Virtual memory.", stability: .detail) { $0.virtualBytes }
         view(.gauge, "process_resident_memory_bytes", "Resident memory.") { $0.residentBytes }
         view(.gauge, "process_start_time_seconds", "Start time of the process, as Unix time.") { $0.startTimeSeconds }
         view(.gauge, "process_threads", "Operating system threads.") { $0.threads }
