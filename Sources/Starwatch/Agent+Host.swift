@@ -94,8 +94,7 @@ extension Agent {
     /// - Throws: As ``activeIdentity()``.
     public func pollingContext() async throws(AgentError) -> PollingContext {
         let (api, account) = (runtime.account.api, try await activeIdentity())
-        // So that its requests are not read and stored each time.
-        if let account { await api.enter(account) }
+        if let account { await api.stay(account) }
         return PollingContext(
             server: ServerURL(options.server.url)?.base ?? options.server.url,
             account: account,

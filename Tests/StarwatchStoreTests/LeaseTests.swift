@@ -202,6 +202,37 @@ import Testing
         #expect(try await claim(store, owner: "second").map(\.wasReleased) == [false])
     }
 
+    @Test func aLeaseOfAnotherOwnerIsNotRenewed() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        world.now = until
+        let taken = try await store.claimElsewhere(owner: "second", now: world.now, until: until)
+        #expect(taken.map(\.account) == [World.alice])
+        let before = try await dump()
+        #expect(try await store.accounts.renew(until: until + .seconds(9), for: LeaseTerm(from: .zero)) == [lease])
+        #expect(try await dump() == before)
+    }
+
+    /// The renewal can have waited for the store.
+    @Test func aRenewalThatBeganBeforeAClaimDoesNotShortenItsLease() async throws {
+        let store = try await store()
+        let (early, before) = (until, LeaseTerm(from: .zero))
+        world.now = world.now + .seconds(5)
+        let lease = try #require(
+            try await store.accounts.claim(
+                limit: 9,
+                owner: "first",
+                now: world.now,
+                until: until,
+                for: LeaseTerm(from: .seconds(5))
+            ).leases.first
+        )
+        let claimed = try await dump()
+        #expect(try await store.accounts.renew(until: early, for: before) == [])
+        #expect(try await dump() == claimed)
+        #expect(store.accounts.holds(lease, at: .seconds(24)))
+    }
+
     @Test func aReleaseForgetsWhatTheMemoryHasOfTheAccount() async throws {
         let store = try await store()
         let lease = try await claimOne(store)

@@ -272,6 +272,19 @@ struct SealingTests {
         try await #expect(store.keys.verify().failed == 0)
     }
 
+    @Test func replacingDataKeysEndsAlsoIfEachStepIsMadeTwice() async throws {
+        var options = options(master)
+        options.rehearses = true
+        let store = try Store(options)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
+        try await world.fill(store)
+        let former = Set(try await store.keys.report().dataKeys.map(\.id))
+        _ = try await store.keys.replaceDataKeys()
+        // More steps than there are tables and rows.
+        for _ in 0..<1000 { if try await store.keys.reseal(limit: 2).isFinished { break } }
+        #expect(former.isDisjoint(with: try await store.keys.report().dataKeys.map(\.id)))
+    }
+
     @Test func replacingDataKeysGoesOnAfterARestart() async throws {
         var store = try await open(master)
         try await world.fill(store)

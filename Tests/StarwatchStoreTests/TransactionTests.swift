@@ -4,7 +4,7 @@ import Testing
 
 @testable import StarwatchStore
 
-/// The work of a transaction, which can be made again after a conflict with another connection.
+/// The work of a transaction, which has no effect but on the database, so that it can be made again.
 @Suite struct TransactionTests {
     private final class Changes: StoreObserver {
         let all = Mutex<[[OutboxChange: Int]]>([])

@@ -177,10 +177,33 @@ import Testing
         }
     }
 
+    /// The metrics and the retries depend on both.
+    @Test(
+        arguments: [
+            (.timeout, .timeout, .timeout), (.dns, .dns, .network), (.connect, .connect, .network),
+            (.proxy, .connect, .network), (.tls, .tls, .network), (.expired, .tls, .network),
+            (.reset, .reset, .network),
+            (.tooLarge, .tooLarge, .malformed), (.malformed, .malformed, .malformed),
+            (.cancelled, .cancelled, .cancelled), (.invalidRequest, .badRequest, .refused),
+            (.configuration("x"), .badRequest, .refused), (.peer, .badRequest, .refused),
+            (.login, .badRequest, .refused),
+            (.unencrypted, .tls, .refused), (APIFailure(.html), .html, .malformed),
+            (APIFailure(.notJSON), .malformed, .malformed), (APIFailure(.tooComplex), .malformed, .malformed),
+            (APIFailure(.rateLimit), .rateLimited, .rateLimited),
+            (APIFailure(.identityChanged), .cancelled, .cancelled),
+            (APIFailure(noToken: TokenError.poolEmpty), .badRequest, .unauthenticated),
+            (APIFailure(noToken: TokenError.signingKeysUnreadable), .badRequest, .unauthenticated),
+            (APIFailure(noToken: CancellationError()), .badRequest, .unauthenticated),
+        ] as [(APIFailure, RequestResult, FailureClass)]
+    )
+    func everyCauseHasItsResultAndClass(failure: APIFailure, result: RequestResult, failureClass: FailureClass) {
+        #expect(failure.result == result && failure.failureClass == failureClass)
+    }
+
     @Test func everyErrorHasItsOwnSentence() {
         let all: [APIFailure] = [
             .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
-            .configuration("x"),
+            .configuration("x"), .proxy, .expired, .peer, .login, .unencrypted,
         ]
         #expect(Set(all.map(\.reason)).count == all.count)
         #expect(all.allSatisfy { !$0.reason.isEmpty })

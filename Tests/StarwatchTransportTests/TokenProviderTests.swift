@@ -267,6 +267,9 @@ import Testing
         // One that keeps none changes nothing.
         await KeyFileTokenProvider(.hs256, file: file, terms: terms).forget()
         #expect(await providers[0].expiry == second.expiresAt)
+        // Neither does one that kept its token before.
+        await providers[0].forget()
+        #expect(await providers[1].expiry == second.expiresAt)
         await providers[1].forget()
         #expect(await providers[0].expiry == nil)
     }

@@ -16,8 +16,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     package let environment: Environment
-    /// The account as a sender at the gate; `nil` before its first request.
-    private let sender = Mutex<Sender?>(nil)
+    /// The account as a sender at the gate; `nil` before its first request. After its end none stays there.
+    private let state = Mutex<(sender: Sender?, hasEnded: Bool)>((nil, false))
     /// Whether a token was asked for before the server's clock was measured.
     private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
@@ -84,31 +84,54 @@ package final class EndorserAPI: Sendable {
             }
             await open.end(with: failure)
         }
+        if !sender.leaveOthers() { await gate.leave(sender, now: environment.time.now) }
         maker.ended(open.end)
         return (open.end.failure.map(Result.failure) ?? .success(answer!), open.end)
     }
 
     // MARK: - Memory
 
-    /// The sender for an account, if it has sent requests.
+    /// The sender for a request of an account, if others were before it. The request leaves.
     private func known(_ account: DID?) -> Sender? {
-        sender.withLock { sender in sender.flatMap { $0.account == account ? $0 : nil } }
+        state.withLock { state in
+            guard let sender = state.sender, sender.account == account else { return nil }
+            // Within the lock, so that the account has not left.
+            return sender.joined()
+        }
     }
 
-    /// Enters an account at the gate, in place of the identity before it.
-    @discardableResult
-    func enter(_ account: DID?) async -> Sender {
+    /// Enters an account at the gate for a request, which leaves. The account stays there for the next ones, in place of the identity
+    /// before it, unless it has ended.
+    ///
+    /// - Parameter isFirst: `true` if it stays only if no other one does.
+    private func enter(_ account: DID?, isFirst: Bool = false) async -> Sender {
         let next = await gate.enter(account)
-        guard account != nil else { return next }
-        await leave(for: next)
+        let former = state.withLock { state -> Sender? in
+            let former = state.sender
+            guard account != nil, !state.hasEnded, former == nil || former?.account != account && !isFirst else {
+                return nil
+            }
+            state.sender = next.joined()
+            return former
+        }
+        if let former { await gate.leave(former, now: environment.time.now) }
         return next
     }
 
-    /// Leaves the account, which rests or is not the identity any more.
-    func leave(for next: Sender? = nil) async {
-        let former = sender.withLock { sender in
-            defer { sender = next }
-            return sender
+    /// Keeps an account at the gate for requests of a host program, so that they are not read and stored each time. The account that
+    /// the agent works for goes first.
+    func stay(_ account: DID) async {
+        guard state.withLock({ $0.sender == nil }) else { return }
+        await gate.leave(enter(account, isFirst: true), now: environment.time.now)
+    }
+
+    /// Leaves the account, which rests or is not the identity any more. Requests under way stay at the gate until their end.
+    ///
+    /// - Parameter isEnd: Whether nobody uses this object any more, but for requests that come too late.
+    func leave(isEnd: Bool = false) async {
+        let former = state.withLock { state in
+            defer { state = (nil, state.hasEnded || isEnd) }
+            return state.sender
         }
         if let former { await gate.leave(former, now: environment.time.now) }
     }
@@ -119,7 +142,9 @@ package final class EndorserAPI: Sendable {
     func endVisit(of account: DID, isInterrupted: Bool) async {
         var sender = known(account)
         if sender == nil, isInterrupted { sender = await enter(account) }
-        await sender?.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
+        guard let sender else { return }
+        await sender.endVisit(isInterrupted: isInterrupted, now: environment.time.now)
+        if !sender.leaveOthers() { await gate.leave(sender, now: environment.time.now) }
     }
 
     // MARK: - Tokens

@@ -175,21 +175,26 @@ package final class ServerClock: ServerTime {
     /// Both clocks at one moment.
     private typealias Moment = (wall: Timestamp, boottime: Duration)
 
+    /// The present moment, by readings that are close together. A thread can be delayed between two.
+    private var measured: Moment {
+        var before = time.boottime
+        while true {
+            let (wall, after) = (time.now, time.boottime)
+            if after - before <= Self.stepUncertainty { return (wall, before) }
+            before = after
+        }
+    }
+
     /// Returns the present moment, and the size of the step by which the local clock was set since the anchor.
     private func look(since anchor: Moment?) -> (moment: Moment, step: Duration) {
+        guard let anchor else { return (measured, .zero) }
+        func step(at moment: Moment) -> Duration { (moment.wall - anchor.wall) - (moment.boottime - anchor.boottime) }
         let boottime = time.boottime
-        let moment = (wall: time.now, boottime: boottime)
-        guard let anchor else { return (moment, .zero) }
-        let passed = moment.wall - anchor.wall
-        let most = passed - (boottime - anchor.boottime)
-        var step = Duration.zero
-        if most < .zero - Self.leastStep { step = most }
-        if most > Self.leastStep {
-            // A thread that was delayed between the two readings is not a step.
-            let least = passed - (time.boottime - anchor.boottime)
-            if least > Self.leastStep { step = least }
-        }
-        return (moment, step)
+        var moment: Moment = (wall: time.now, boottime: boottime)
+        // A delay between these two readings looks like a step ahead, and as an anchor like a later step back.
+        if step(at: moment) > Self.leastStep { moment = measured }
+        let size = step(at: moment)
+        return (moment, size.magnitude > Self.leastStep ? size : .zero)
     }
 
     /// - Returns: The present moment.

@@ -4,7 +4,7 @@ import StarwatchTransport
 
 /// The answer to one request for a page, parsed once.
 ///
-/// A class, because the frame of each call between a request and its walk would have room for its 250 bytes.
+/// A class, because the frame of each call between a request and its walk would need room for its 250 bytes.
 final class PageAnswer: Sendable {
     /// The request, as far as one was sent.
     struct Sending {

@@ -153,7 +153,7 @@ package final class AccountRuntime: Sendable {
         await account.gate.keepCircuit(of: former.account.gate)
     }
 
-    /// Cancels the work for a previous identity, and returns when it has ended.
+    /// Cancels the work for a previous identity, and returns when it has ended. The identity then leaves the gate.
     func abort() async {
         // The requests of a host program belong to no single one of many accounts.
         if options.fleetOfMany == nil { process.pollManager.abort() }

@@ -50,7 +50,7 @@ final class FleetService: Service {
         let residents = ResidentAccounts {
             AccountRuntime(of: $0, in: process)
         } left: { [store = process.store] account, runtime in
-            await runtime.account.api.leave()
+            await runtime.account.api.leave(isEnd: true)
             store.accounts.rest(account)
         }
         (self.process, self.server, self.wake, self.residents) = (process, server, wake, residents)

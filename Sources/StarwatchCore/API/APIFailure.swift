@@ -37,11 +37,18 @@ public struct APIFailure: Error, Sendable, Hashable {
 
     /// A request without a complete answer, or one whose answer cannot be read.
     ///
-    /// - Parameter sentence: The sentence; `nil` for the cause's own.
-    package init(_ cause: FailureReason.Cause, status: Int? = nil, _ sentence: String? = nil) {
+    /// - Parameters:
+    ///   - failureClass: The class; `nil` for the cause's own.
+    ///   - sentence: The sentence; `nil` for the cause's own.
+    package init(
+        _ cause: FailureReason.Cause,
+        status: Int? = nil,
+        failureClass: FailureClass? = nil,
+        _ sentence: String? = nil
+    ) {
         self.init(
             result: cause.result,
-            failureClass: cause.failureClass,
+            failureClass: failureClass ?? cause.failureClass,
             status: status,
             reason: sentence ?? cause.sentence,
             cause: cause
@@ -83,6 +90,8 @@ extension FailureReason.Cause {
         case .certificateExpired: .tls
         case .proxy: .connect
         case .notJSON, .tooComplex: .malformed
+        case .rateLimit: .rateLimited
+        case .identityChanged: .cancelled
         default: RequestResult(rawValue: rawValue) ?? .badRequest
         }
     }

@@ -11,6 +11,9 @@ package struct LeaseTerm: Sendable, Hashable {
     /// - Parameter boottime: A time before the claim, or the renewal, was sent to the database.
     package init(from boottime: Duration) { end = boottime + Self.length - Self.margin }
 
+    /// Whether this term counts from a later moment than another one.
+    package func began(after other: LeaseTerm) -> Bool { end > other.end }
+
     /// Whether nothing may be sent for the account, unless the lease was renewed.
     package func isOver(at boottime: Duration) -> Bool { boottime >= end }
 }

@@ -10,6 +10,19 @@ package struct Sender: Sendable {
     /// The requests among which its own count; `nil` if they count among none.
     let requests: AccountRequests?
 
+    /// The same sender for one user more: a request, or one that sends several. Each user ends with ``Gate/leave(_:now:)``.
+    ///
+    /// Call it only while another user has not ended.
+    package func joined() -> Sender {
+        requests?.join()
+        return self
+    }
+
+    /// Ends a user that is not the last one, which needs no turn of the gate.
+    ///
+    /// - Returns: `false` if it is the last one, and has not ended.
+    package func leaveOthers() -> Bool { requests?.leaveOthers() ?? true }
+
     /// Ends a visit: what the account sent is stored with the end of its lease.
     ///
     /// - Parameter isInterrupted: Whether an interrupted visit can have sent requests that only the lease counts.
@@ -21,7 +34,8 @@ package struct Sender: Sendable {
 
 /// The requests of one account at its gate, as long as somebody sends some: its window, with the reads and writes of it.
 ///
-/// Every ``Sender`` of an account has the same one.
+/// Every ``Sender`` of an account has the same one. A request under way or in a queue, and a write that nobody waits for, are
+/// users too. Otherwise the next sender would read a window from the store that is not yet there.
 final class AccountRequests: Sendable {
     /// The writes of the window. Requests that come before one starts share it, and the time is the latest of them.
     private typealias Writes = (queued: Promise<StoreError?>?, now: Timestamp, running: Promise<StoreError?>?)
@@ -30,6 +44,8 @@ final class AccountRequests: Sendable {
         /// The window; `nil` until it was read.
         var window: AccountWindow?
         var writes: Writes?
+        /// The number of those who send requests, at first the one for whom it was made.
+        var users = 1
     }
 
     /// The account; `nil` for the requests of all.
@@ -41,6 +57,25 @@ final class AccountRequests: Sendable {
 
     init(of account: DID?, limits: GateLimits, store: Store?) {
         (self.account, self.limits, self.store) = (account, limits, store)
+    }
+
+    func join() { state.withLock { $0.users += 1 } }
+
+    /// Ends a user; `true` after the last one.
+    func leave() -> Bool {
+        state.withLock { state in
+            state.users -= 1
+            return state.users == 0
+        }
+    }
+
+    /// Ends a user unless it is the last one; `false` if it is.
+    func leaveOthers() -> Bool {
+        state.withLock { state in
+            guard state.users > 1 else { return false }
+            state.users -= 1
+            return true
+        }
     }
 
     /// Whether the window was read.

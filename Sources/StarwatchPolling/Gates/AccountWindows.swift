@@ -10,8 +10,8 @@ final class AccountWindows {
     var budget: ServerRate?
     /// The only window; `nil` if each account has its own.
     private let common: AccountRequests?
-    /// The accounts with the number of their users, in the order in which they came: a simulated run can be replayed.
-    private var atWork: [(requests: AccountRequests, users: Int)] = []
+    /// The accounts that somebody sends requests of. Each is there once.
+    private var atWork: [DID: AccountRequests] = [:]
     /// The requests that the gauges show.
     var last: AccountRequests?
 
@@ -25,24 +25,19 @@ final class AccountWindows {
     func room(at now: Timestamp) -> Int { last?.change { $0.room(at: now) } ?? limits.requestsPerMinute }
 
     func enter(_ account: DID?) -> Sender {
-        guard common == nil, let account else { return Sender(account: account, requests: common) }
-        let known = atWork.firstIndex { $0.requests.account == account }
-        if known == nil { atWork.append((AccountRequests(of: account, limits: limits, store: store), users: 0)) }
-        let place = known ?? atWork.count - 1
-        atWork[place].users += 1
-        return Sender(account: account, requests: atWork[place].requests)
+        guard common == nil, let account else { return Sender(account: account, requests: common).joined() }
+        if let known = atWork[account] { return Sender(account: account, requests: known).joined() }
+        let requests = AccountRequests(of: account, limits: limits, store: store)
+        atWork[account] = requests
+        return Sender(account: account, requests: requests)
     }
 
     /// Stores what was sent, after the last use.
     ///
     /// An operator's request can have gone by a lease whose visit has not begun. That visit must find it.
     func leave(_ sender: Sender, now: Timestamp) {
-        guard let requests = sender.requests, let place = atWork.firstIndex(where: { $0.requests === requests }) else {
-            return
-        }
-        atWork[place].users -= 1
-        guard atWork[place].users == 0 else { return }
-        atWork.remove(at: place)
+        guard let requests = sender.requests, requests.leave(), let account = requests.account else { return }
+        atWork[account] = nil
         requests.record(now: now)
         if last === requests { last = nil }
     }
@@ -50,13 +45,19 @@ final class AccountWindows {
     /// Changes each window.
     func changeAll(_ change: (inout AccountWindow) -> Void) {
         common?.change(change)
-        for (requests, _) in atWork { requests.change(change) }
+        for requests in atWork.values { requests.change(change) }
     }
 
     /// Stores the windows that match, if an earlier one of their account is stored: that of a removed account is not.
     func storeKnown(now: Timestamp, where matches: @Sendable (AccountWindow) -> Bool) async {
-        for (requests, _) in atWork where requests.change({ matches($0) }) ?? false {
+        // The same order in every process, so that a simulated run can be replayed.
+        for account in atWork.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            // It can have left during the write of another one.
+            guard let requests = atWork[account], requests.change({ matches($0) }) ?? false else { continue }
+            // Nobody reads a window from the store while it is written.
+            let sender = Sender(account: account, requests: requests).joined()
             _ = try? await requests.store(now: now, isKnown: true)
+            leave(sender, now: now)
         }
     }
 }

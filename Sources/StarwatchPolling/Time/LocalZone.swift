@@ -39,7 +39,7 @@ package final class LocalZone: Sendable {
     }
 
     /// The zone of this machine. One for all, because a look into the environment takes 360,000 instructions, which each visit of an
-    /// account did (callgrind, `Benchmarks/poll visits`).
+    /// account did (callgrind, `Benchmarks/poll visits`). So `TZ` is read once, and the files at each access.
     package static let ofMachine = LocalZone(
         variable: ProcessInfo.processInfo.environment["TZ"],
         link: "/etc/localtime",

@@ -171,7 +171,7 @@ extension StoreAccounts {
     /// - Parameters:
     ///   - work: The work that can be done. Accounts without such work are not claimed, and stay due.
     ///   - owner: A name that no other process has, nor an earlier start of this one.
-    ///   - until: The end of the leases, which ``renew(_:until:for:)`` moves.
+    ///   - until: The end of the leases, which ``renew(until:for:)`` moves.
     ///   - term: The time for which the caller uses them.
     ///   - maxUndelivered: The limit on the pending and claimed rows of each account.
     ///   - ends: The leases to end first, as with ``release(_:)``, in the same transaction.
@@ -238,13 +238,15 @@ extension StoreAccounts {
         }
     }
 
-    /// Moves the ends of all leases that were claimed here and not released.
+    /// Moves the ends of all leases that were claimed here and not released. Those that were claimed after the reading of `until`
+    /// and `term` end later already: a renewal can wait for the store.
     ///
     /// - Returns: Those that were lost.
     package func renew(until: Timestamp, for term: LeaseTerm) async throws(StoreError) -> [AccountLease] {
         try await store.perform { store throws(StoreError) in
             // The same order in every process, so that a simulated run can be replayed.
-            let leases = store.memory.accounts.leases.sorted { $0.account.rawValue < $1.account.rawValue }
+            let leases = store.memory.accounts.leases(toRenewFor: term)
+                .sorted { $0.account.rawValue < $1.account.rawValue }
             guard !leases.isEmpty else { return [] }
             let lost = try store.write(.lease) { db in
                 try leases.filter { try !db.accounts.renew($0, until: until) }

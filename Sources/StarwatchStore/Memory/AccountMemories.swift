@@ -3,8 +3,8 @@ import Synchronization
 
 /// The memory of the accounts at work, with their writes that can wait.
 ///
-/// Any thread reads it. The store's queue changes it in the order of the transactions, except for attempts and late
-/// writes.
+/// Any thread reads it. The store's queue changes it in the order of the transactions, except for attempts, late writes, and
+/// ``rest(_:)``: nothing relies on what an account without a lease is remembered by.
 final class AccountMemories: Sendable {
     private struct State {
         var accounts: [DID: AccountMemory] = [:]
@@ -41,6 +41,11 @@ final class AccountMemories: Sendable {
 
     /// The leases that were claimed here and not released, in no order.
     var leases: [AccountLease] { state.withLock { $0.accounts.values.compactMap(\.lease) } }
+
+    /// Those of ``leases`` whose terms did not begin after `term`.
+    func leases(toRenewFor term: LeaseTerm) -> [AccountLease] {
+        state.withLock { $0.accounts.values.compactMap { $0.lease(toRenewFor: term) } }
+    }
 
     /// Forgets what a write for an account can have changed; `nil` for a write for all accounts, which can delete streams.
     func forgetStates(of account: DID?) {

@@ -43,6 +43,11 @@ struct AccountMemory: Sendable {
     /// The lease that was claimed here and not released; `nil` if there is none.
     var lease: AccountLease? { hold?.lease }
 
+    /// The lease, unless its term began after another one, which would then shorten it.
+    func lease(toRenewFor term: LeaseTerm) -> AccountLease? {
+        hold.flatMap { $0.term.began(after: term) ? nil : $0.lease }
+    }
+
     /// Whether there is nothing to remember.
     var isEmpty: Bool { streams.isEmpty && hold == nil && claimed == nil && !isLeaving && attempts == 0 }
 

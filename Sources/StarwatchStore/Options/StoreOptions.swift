@@ -55,7 +55,7 @@ package struct StoreOptions: Sendable {
     package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
     /// Whether writes for an account whose lease was lost are refused. Simulations switch it off, to see that they notice.
     package var fencesWrites = true
-    /// Whether the work of each transaction is done once in vain before, as after a conflict with another connection. Tests
+    /// Whether the work of each transaction is done once in vain before, to show that a transaction has no other effect. Tests
     /// switch it on.
     package var rehearses = false
 

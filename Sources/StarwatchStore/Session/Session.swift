@@ -106,10 +106,13 @@ extension SessionContext {
         try vault.refresh(session)
         if let account, try !session.accounts.hasLease(of: account) { throw StoreError.leaseLost }
         if options.rehearses, db.isInsideTransaction {
+            let pass = resealPass
             try session.execute("SAVEPOINT rehearsal")
             _ = try? body(session)
             try session.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
             failed()
+            // It is of former transactions. Otherwise each would begin the pass anew.
+            resealPass = pass
             try vault.refresh(session)
         }
         let result = try body(session)

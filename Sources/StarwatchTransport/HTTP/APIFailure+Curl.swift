@@ -8,11 +8,13 @@ extension APIFailure {
     /// The mail server refuses the login, or offers none.
     package static let login = APIFailure(
         .noToken,
+        failureClass: .refused,
         "The mail server offers no login with a password; leave out username and password_file, or use another."
     )
     /// The server of a mail offers no encryption, which is demanded.
     package static let unencrypted = APIFailure(
         .tls,
+        failureClass: .refused,
         "The mail server offers no STARTTLS; use smtps://, or another server."
     )
 

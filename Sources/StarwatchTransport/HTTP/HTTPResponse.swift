@@ -14,7 +14,7 @@ package struct HTTPResponse: Sendable {
 
 /// The result and measurements of a request.
 ///
-/// A class, because the frame of each call between the network and the reader would have room for its 250 bytes.
+/// A class, because the frame of each call between the network and the reader would need room for its 250 bytes.
 package final class HTTPExchange: Sendable {
     package let result: Result<HTTPResponse, APIFailure>
     package let measurements: HTTPMeasurements

@@ -109,7 +109,11 @@ struct MintedToken {
         terms.expiry.last.withLock { $0 = expiry }
     }
 
-    mutating func drop() { if entry.take() != nil { terms.expiry.last.withLock { $0 = nil } } }
+    mutating func drop() {
+        guard let expiry = entry.take()?.token.expiresAt else { return }
+        // Another provider can have kept a token since.
+        terms.expiry.last.withLock { if $0 == expiry { $0 = nil } }
+    }
 
     mutating func drop(_ token: AccessToken) { if entry?.token.rawValue == token.rawValue { drop() } }
 }

@@ -85,6 +85,7 @@ extension APIFailure {
     /// The failure to get a token. A program that gives tokens can throw any error.
     package init(noToken error: any Error) {
         let error = error as? TokenError
-        self.init(error?.cause ?? .noToken, error?.description)
+        // Also without a token because the database failed.
+        self.init(error?.cause ?? .noToken, failureClass: .unauthenticated, error?.description)
     }
 }

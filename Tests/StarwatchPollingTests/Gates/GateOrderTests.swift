@@ -57,6 +57,57 @@ import Testing
         }
     }
 
+    /// Otherwise the next sender would read the window before the write, which would then replace a newer one.
+    @Test func anAccountStaysAtItsGateUntilItsWindowIsStored() async throws {
+        await store.close()
+        let held = HeldStore(.finishCycle)
+        let gate = makeGate(requests: 40, on: try held.open(folder.path("starwatch.db")))
+        let (account, now) = (TestAccount.key, ManualClock.start)
+        let sender = await gate.enter(account)
+        #expect(try await gate.pass(sender, now: now) == .go)
+        held.isArmed.store(true, ordering: .relaxed)
+        async let shift: Void = gate.shift(by: .seconds(5), now: now + .seconds(5))
+        await held.isHeld.value()
+        await gate.leave(sender, now: now + .seconds(5))
+        let next = await gate.enter(account)
+        #expect(next.requests === sender.requests)
+        await gate.leave(next, now: now + .seconds(5))
+        held.isFree.signal()
+        await shift
+        // It has left after that.
+        let last = await gate.enter(account)
+        #expect(last.requests !== sender.requests)
+        #expect(try await gate.pass(last, now: now + .seconds(5)) == .go)
+        #expect(await gate.remaining(now: now + .seconds(5)) == 40 - 2)
+        await gate.store?.close()
+    }
+
+    /// An account can leave while another one's window is stored, and be claimed elsewhere.
+    @Test func theWindowOfAnAccountThatHasLeftIsNotStored() async throws {
+        await store.close()
+        let held = HeldStore(.finishCycle)
+        let gate = makeGate(requests: 40, on: try held.open(folder.path("starwatch.db")))
+        let (now, later) = (ManualClock.start, ManualClock.start + .seconds(5))
+        var senders: [Sender] = []
+        for account in [TestAccount.key, TestAccount.ethr].sorted(by: { $0.rawValue < $1.rawValue }) {
+            senders.append(await gate.enter(account))
+            #expect(try await gate.pass(senders.last!, now: now) == .go)
+        }
+        let leaving = senders[1]
+        held.isArmed.store(true, ordering: .relaxed)
+        async let shift: Void = gate.shift(by: .seconds(5), now: later)
+        await held.isHeld.value()
+        await gate.leave(leaving, now: later)
+        // As the next owner of the account does.
+        async let newer: Void? = gate.store?.polls.setRequestWindow([7], of: leaving.account!, spentAt: later)
+        for _ in 0..<1000 { await Task.yield() }
+        held.isFree.signal()
+        await shift
+        try await newer
+        #expect(try await gate.store?.polls.requestWindow(of: leaving.account!) == [7])
+        await gate.store?.close()
+    }
+
     @Test func whoComesDuringAClockJumpWaitsUntilTheGatesHaveMoved() async throws {
         await store.close()
         let held = HeldStore()

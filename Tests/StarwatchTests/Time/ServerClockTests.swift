@@ -1,5 +1,7 @@
 import StarwatchCore
+import StarwatchPolling
 import StarwatchTelemetry
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -24,6 +26,47 @@ import Testing
             sentAt: time.now,
             roundTrip: .milliseconds(20)
         )
+    }
+
+    /// The machine can give the thread's time to others.
+    @Test(arguments: [false, true]) func aDelayBetweenTheReadingsOfTheClocksIsNoStep(isKnown: Bool) {
+        let delayed = DelayedClock(time)
+        let clock = ServerClock(
+            time: delayed,
+            metrics: MetricRegistry.$current.withValue(MetricRegistry()) { ClockMetrics() },
+            maxSkew: .seconds(30),
+            source: .auto
+        )
+        if isKnown { observe(clock, ahead: 60_000) }
+        delayed.delays.withLock { $0 = 1 }
+        observe(clock, ahead: 60_000)
+        #expect(delayed.delays.withLock { $0 } == 0)
+        for _ in 1...2 { #expect(abs((clock.now - time.now).wholeMilliseconds - 60_000) <= 25) }
+        #expect(abs((clock.estimate?.offset.wholeMilliseconds ?? 0) - 60_000) <= 25)
+    }
+
+    /// A clock on which time passes after the next readings of ``boottime``.
+    private final class DelayedClock: TimeSource {
+        private let clock: ManualClock
+        /// The number of these readings.
+        let delays = Mutex(0)
+
+        init(_ clock: ManualClock) { self.clock = clock }
+
+        var now: Timestamp { clock.now }
+        var monotonic: Duration { clock.monotonic }
+
+        var boottime: Duration {
+            let boottime = clock.boottime
+            let isDelayed = delays.withLock { delays in
+                defer { delays = max(0, delays - 1) }
+                return delays > 0
+            }
+            if isDelayed { clock.advance(by: .seconds(2)) }
+            return boottime
+        }
+
+        func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }
     }
 
     @Test(arguments: [2_000, 10_000, -10_000, 3_600_000, -1_500] as [Int64])
