@@ -175,14 +175,15 @@ package final class ServerClock: ServerTime {
     /// Both clocks at one moment.
     private typealias Moment = (wall: Timestamp, boottime: Duration)
 
-    /// The present moment, by readings that are close together. A thread can be delayed between two.
+    /// The present moment, by readings that are close together. A thread can be delayed between two, but hardly ten times.
     private var measured: Moment {
-        var before = time.boottime
-        while true {
-            let (wall, after) = (time.now, time.boottime)
+        var moment = (wall: time.now, boottime: time.boottime)
+        for _ in 1...10 {
+            let (before, wall, after) = (moment.boottime, time.now, time.boottime)
             if after - before <= Self.stepUncertainty { return (wall, before) }
-            before = after
+            moment = (wall, after)
         }
+        return moment
     }
 
     /// Returns the present moment, and the size of the step by which the local clock was set since the anchor.
