@@ -136,12 +136,6 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         }
     }
 
-    @Test func familyThatBreaksARuleTraps() async {
-        await #expect(processExitsWith: .failure) {
-            _ = MetricRegistry().counter("t_polls", "No suffix.")
-        }
-    }
-
     @Test func viewOfAnotherKindTraps() async {
         await #expect(processExitsWith: .failure) { MetricRegistry().view(.histogram, "t_seconds", "Time.") { 1 } }
         await #expect(processExitsWith: .failure) { MetricRegistry().view(.info, "t_info", "Version.") { 1 } }
