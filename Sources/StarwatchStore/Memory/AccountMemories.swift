@@ -42,7 +42,7 @@ final class AccountMemories: Sendable {
     /// The leases that were claimed here and not released, in no order.
     var leases: [AccountLease] { state.withLock { $0.accounts.values.compactMap(\.lease) } }
 
-    /// Those of ``leases`` whose terms did not begin after `term`.
+    /// Leases whose terms did not begin after `term`.
     func leases(toRenewFor term: LeaseTerm) -> [AccountLease] {
         state.withLock { $0.accounts.values.compactMap { $0.lease(toRenewFor: term) } }
     }

@@ -194,7 +194,7 @@ import Testing
         await next.close()
     }
 
-    /// Those who work for an account together share its window, and nothing of it is kept for nobody.
+    /// Users of an account at the same time share its window, and nothing of it is kept after the last.
     @Test func aGateKnowsAnAccountUntilItsLastUserHasLeft() async throws {
         let gate = makeGate(requests: 40)
         weak var known: AccountRequests?

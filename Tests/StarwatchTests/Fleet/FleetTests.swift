@@ -438,7 +438,7 @@ import Testing
         }
     }
 
-    /// What the memory of accounts was, to see whether anybody keeps it.
+    /// Weak references to the memory of accounts, to see whether anybody keeps it.
     private final class Traces: Sendable {
         private struct Trace {
             weak var runtime: AccountRuntime?

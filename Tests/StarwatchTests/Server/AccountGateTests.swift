@@ -9,25 +9,6 @@ import Testing
 
 /// The time for which an account is known at its server's gate.
 @Suite(.timeLimit(.minutes(5))) struct AccountGateTests {
-    /// Does something while a request waits for its token.
-    private final class BusyTokens: TokenProvider {
-        let work = Mutex<@Sendable () async -> Void>({})
-
-        func token(
-            for account: DID,
-            dialect: Dialect,
-            purpose: TokenPurpose,
-            serverTime: Timestamp
-        ) async throws(TokenError) -> AccessToken? {
-            let work = work.withLock(\.self)
-            await work()
-            return nil
-        }
-
-        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
-        var expiry: Timestamp? { get async { nil } }
-    }
-
     /// Gives `body` a connection of the world's account to its server, and a function that sends a request over it.
     private static func run(
         _ body: (World, EndorserAPI, BusyTokens, _ send: () async -> Void) async throws -> Void

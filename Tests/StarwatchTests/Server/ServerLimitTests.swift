@@ -141,7 +141,7 @@ import Testing
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0)
             let (api, clock) = (agent.runtime.account.api, world.clock)
-            let tokens = SlowTokens {
+            let tokens = BusyTokens {
                 await api.gate.hold(until: clock.now + .seconds(60), now: clock.now)
             }
             let slow = EndorserAPI(
@@ -160,25 +160,5 @@ import Testing
             let sent = try #require(world.mock.requests().last)
             #expect(sent.receivedAt.timeIntervalSince1970 >= (ManualClock.start + .seconds(60)).seconds)
         }
-    }
-
-    private final class SlowTokens: TokenProvider {
-        private let whileMaking: @Sendable () async -> Void
-        private let calls = Atomic(0)
-
-        init(whileMaking: @escaping @Sendable () async -> Void) { self.whileMaking = whileMaking }
-
-        func token(
-            for account: DID,
-            dialect: Dialect,
-            purpose: TokenPurpose,
-            serverTime: Timestamp
-        ) async throws(TokenError) -> AccessToken? {
-            if calls.add(1, ordering: .relaxed).oldValue == 0 { await whileMaking() }
-            return nil
-        }
-
-        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
-        var expiry: Timestamp? { get async { nil } }
     }
 }
