@@ -64,7 +64,7 @@ package final class AcknowledgeService: Worker {
         // Acknowledged changes cannot be fetched again, so damage must be found before.
         guard store.status.pageCheckPhase != .running else { return pass.tryAgain(at: now + .seconds(1)) }
         guard let did = try await account.identity.current().identity.did else { return countFailure(of: pass) }
-        let configured = polls.map { account.stream($0.name, of: did) }
+        let configured = polls.map { account.stream(of: $0, for: did) }
         for (poll, stream) in zip(polls, configured) {
             try await acknowledge(stream, of: poll, &pass)
             // Dead and discarded rows let the watermark move too.

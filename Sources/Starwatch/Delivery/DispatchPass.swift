@@ -35,7 +35,7 @@ struct DispatchPass {
     var store: Store { service.store }
     var sinkNames: [String] { sinks.map(\.name) }
 
-    func stream(of poll: Poll) -> StreamKey { service.account.stream(poll.name, of: account) }
+    func stream(of poll: Poll) -> StreamKey { service.account.stream(of: poll, for: account) }
 
     /// Creates the notifications that no row waits for: about stale polls and new features.
     func announce() async throws(StoreError) {

@@ -274,7 +274,7 @@ package struct PollContent: Sendable {
         // Skipped: no plans, no token, no room, or nobody signed in.
         case nil: return failed(.refused)
         }
-        let stream = StreamKey(account: account, server: server, poll: name)
+        let stream = poll.stream(of: account, on: server)
         do throws(StoreError) {
             // Rows carry the time of the server's clock.
             let since = since + (environment.clock.now - environment.time.now)

@@ -212,6 +212,10 @@ public struct PollOptions: Sendable, Hashable {
     public var near: GeoCircle?
     /// The words for which it looks. Empty by default.
     public var words: [String] = []
+    /// The list of a poll of the kind `json`, which needs one. `nil`, the default: none.
+    public var json: JSONPoll?
+    /// Texts of a poll of the kind `json`, in place of the catalogue's. By default it has none.
+    public var texts = PollTexts()
     /// The behaviour of the first run. By default `latest`.
     public var bootstrap = Bootstrap.latest
     /// Strictness of response validation. By default `lenient`.

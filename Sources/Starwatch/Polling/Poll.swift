@@ -47,6 +47,11 @@ package final class Poll: Sendable {
 
     package var name: PollName { options.name }
     package var kind: PollKind { options.kind }
+
+    /// Returns the stream of an account. Lists have no server there, so that another URL begins none of them anew.
+    func stream(of account: DID, on server: String) -> StreamKey {
+        StreamKey(account: account, server: kind.isList ? StreamKey.lists : server, poll: name)
+    }
 }
 
 extension [Poll] {

@@ -208,7 +208,7 @@ package final class PollCycle: Sendable {
     }
 
     private func stream(of snapshot: IdentityContext.Snapshot) -> StreamKey? {
-        snapshot.identity.did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
+        snapshot.identity.did.map { service.account.stream(of: poll, for: $0) }
     }
 
     private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {

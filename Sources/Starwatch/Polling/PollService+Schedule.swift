@@ -18,7 +18,7 @@ extension PollService {
 
     func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
         guard let did = try await account.identity.current().identity.did else { return nil }
-        let (stream, limit) = (account.stream(poll.name, of: did), options.outbox.maxUndelivered)
+        let (stream, limit) = (account.stream(of: poll, for: did), options.outbox.maxUndelivered)
         if let state = environment.store.polls.claimedState(stream, maxUndelivered: limit) { return state }
         return try await environment.store.polls.state(stream, maxUndelivered: limit)
     }

@@ -180,7 +180,7 @@ final class ScheduledPoll: ScheduledWork {
     /// Stores a planned run, which the next visit finds.
     private func keep(_ next: Timestamp) async {
         guard let did = try? await service.account.identity.current().identity.did else { return }
-        let stream = service.account.stream(poll.name, of: did)
+        let stream = service.account.stream(of: poll, for: did)
         var record = CycleRecord(stream: stream, runID: RandomID.runID(), finishedAt: time.now)
         record.nextRun = next
         service.environment.store.polls.recordUnchanged(record)

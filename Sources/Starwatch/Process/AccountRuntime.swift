@@ -175,6 +175,6 @@ package final class AccountRuntime: Sendable {
 
     func streams() async throws(StoreError) -> [StreamKey] {
         guard let did = try await account.identity.current().identity.did else { return [] }
-        return polls.map { account.stream($0.name, of: did) }
+        return polls.map { account.stream(of: $0, for: did) }
     }
 }

@@ -76,7 +76,7 @@ struct PollControl: Sendable {
     /// The stream of a poll and its stored state; `nil` if nobody is signed in.
     private func stored(_ poll: Poll) async throws -> (stream: StreamKey, state: PollState)? {
         guard let did = try await runtime.account.identity.stored().did else { return nil }
-        let stream = runtime.account.stream(poll.name, of: did)
+        let stream = runtime.account.stream(of: poll, for: did)
         let limit = runtime.options.outbox.maxUndelivered
         return (stream, try await runtime.process.store.polls.state(stream, maxUndelivered: limit))
     }

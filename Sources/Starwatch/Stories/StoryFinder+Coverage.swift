@@ -78,7 +78,7 @@ extension StoryFinder {
         }
         let local = facts.time - (environment.clock.now - environment.time.now)
         for poll in polls {
-            let stream = account.stream(poll.name, of: did)
+            let stream = account.stream(of: poll, for: did)
             var entry = CoverageFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
             let memory = service.track(poll).memory

@@ -1,7 +1,7 @@
-/// One change on the server: of a starred plan, or of an offer or a gift.
+/// One change on the server: of a starred plan, of an offer or a gift, or of an item of a list.
 public struct Change: Sendable, Hashable, Codable {
     public let id: JWTID
-    /// The handle of the plan, the offer or the gift; opaque.
+    /// The handle of the plan, the offer or the gift, or the id of the item; opaque.
     public let plan: String
     /// The name to show; `nil` if the server sent none.
     public let name: String?
@@ -11,6 +11,8 @@ public struct Change: Sendable, Hashable, Codable {
     public let isEdition: Bool
     /// Whether this is a gift that honours an offer, as the server or the gift's author says.
     public let fulfillsOffer: Bool
+    /// The link and the fields of a list's item; `nil` if it has none, and for all other changes.
+    public var details: ItemDetails?
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 

@@ -71,6 +71,20 @@ public struct JWTID: Sendable, Hashable, Codable {
         }
     }
 
+    /// An identifier for a change that its server gave none: the smallest ULID of `time`, or the one after `last` if that is not
+    /// smaller.
+    package static func next(after last: JWTID?, at time: Timestamp) -> JWTID {
+        let floor = floor(.ulid, at: time)
+        guard let last, last.kind == .ulid, last.rawValue >= floor.rawValue else { return floor }
+        var bytes = Array(last.rawValue.utf8)
+        for index in bytes.indices.reversed() {
+            let digit = (value(ofDigit: bytes[index]) ?? 0) + 1
+            bytes[index] = alphabet[digit & 31]
+            if digit < 32 { break }
+        }
+        return JWTID(unchecked: String(decoding: bytes, as: UTF8.self), kind: .ulid)
+    }
+
     /// The kind of an identifier in UTF-8; `nil` if it is none.
     static func kind(of bytes: UnsafeBufferPointer<UInt8>) -> IDKind? {
         guard bytes.count == 26 else { return nil }

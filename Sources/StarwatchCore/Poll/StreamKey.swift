@@ -2,13 +2,16 @@
 /// ledger.
 public struct StreamKey: Sendable, Hashable {
     public let account: DID
-    /// The server's origin in lower case, without a path: `https://api.endorser.ch`.
+    /// The server's origin in lower case, without a path: `https://api.endorser.ch`; ``lists`` for a list.
     public let server: String
     public let poll: PollName
 
     public init(account: DID, server: String, poll: PollName) {
         (self.account, self.server, self.poll) = (account, server, poll)
     }
+
+    /// In place of a server in the streams of lists.
+    package static let lists = "lists"
 
     /// Hashes account and poll. The server is the same for nearly all streams of a database, and a cycle hashes its stream
     /// four times.

@@ -12,6 +12,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         givesForMyOffers,
         confirmationsOfMyClaims,
         projectsOfInterest,
+        json,
     ]
 
     /// The traits, and what follows from them, made once.
@@ -29,7 +30,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
                 switch traits.scope {
                 case .ownPlans: PollTraits.OwnReport(endpoint: .plans, roles: ["issuerDid", "agentDid"])
                 case .links(let report): report
-                case .starredPlans, .recipient, .token: nil
+                case .starredPlans, .recipient, .token, .list: nil
                 }
             endpoints = [ownReport?.endpoint, traits.endpoint].compactMap(\.self)
         }
@@ -68,7 +69,10 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
 
     /// Whether the poll needs a token. Without one, the server answers as if there were no offers, and a cursor moved by
     /// that answer would skip some.
-    public var needsToken: Bool { !needsStars }
+    public var needsToken: Bool { !needsStars && !isList }
+
+    /// Whether the poll asks for a list of any server, which its own settings describe.
+    public var isList: Bool { scope == .list }
 
     /// Whether only the claims of the poll's items name their plans.
     package var namesPlanInClaim: Bool { endpoint == .offersToPlans }
@@ -142,6 +146,8 @@ public enum Endpoint: String, Sendable, CaseIterable {
     case claims
     case acknowledge
     case time
+    /// A list of any server, whose URL a poll's settings have.
+    case list
 
     /// The path below the server's base URL.
     public var path: String {
@@ -156,6 +162,7 @@ public enum Endpoint: String, Sendable, CaseIterable {
         case .claims: "/api/v2/report/claims"
         case .acknowledge: "/api/v2/plans/acknowledge"
         case .time: "/api/v2/time"
+        case .list: ""
         }
     }
 

@@ -5,6 +5,8 @@ package struct PollTraits: Sendable {
         case plan, offer, give, confirmation
         /// The last version of a plan, as a row of the report of all plans.
         case project
+        /// An item of a list of any server.
+        case listed
     }
 
     /// A report of the claims that an account made.
@@ -26,6 +28,8 @@ package struct PollTraits: Sendable {
         case token
         /// Claims of anybody. Only those that link to a claim of the account are announced.
         case links(to: OwnReport)
+        /// A list that the poll's own settings describe.
+        case list
     }
 
     let name: String
