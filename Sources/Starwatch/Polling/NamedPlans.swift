@@ -28,7 +28,7 @@ struct NamedPlans {
         switch kind.scope {
         case .starredPlans: snapshot.chunks(for: kind, dialect: dialect)
         case .ownPlans: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
-        case .recipient, .token, .links: searches
+        case .recipient, .token, .links, .list: searches
         }
     }
 

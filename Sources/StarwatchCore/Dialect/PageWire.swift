@@ -11,7 +11,7 @@ extension PageDecoder {
         switch kind.traits.item {
         case .offer where !kind.namesPlans: .objectDescription
         case .give where !kind.namesPlans: .description
-        case .plan, .offer, .give, .confirmation, .project: nil
+        case .plan, .offer, .give, .confirmation, .project, .listed: nil
         }
     }
 }

@@ -12,7 +12,10 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         guard Self.problem(of: text) == nil else { return nil }
         let steps = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        self.init(unchecked: text, steps: steps.map { $0.replacing("~1", with: "/").replacing("~0", with: "~") })
+        self.init(
+            unchecked: text,
+            steps: steps.map { String($0.replacing("~1", with: "/").replacing("~0", with: "~")) }
+        )
     }
 
     private init(unchecked rawValue: String, steps: [String]) { (self.rawValue, self.steps) = (rawValue, steps) }

@@ -32,7 +32,9 @@ public struct JSONPoll: Sendable, Hashable {
         /// time is not reduced.
         public var overlap: Duration = .seconds(600)
 
-        public init(parameter: String = "", from: JSONPointer = .whole) { (self.parameter, self.from) = (parameter, from) }
+        public init(parameter: String = "", from: JSONPointer = .whole) {
+            (self.parameter, self.from) = (parameter, from)
+        }
     }
 
     /// A condition of a well-formed answer. One that breaks it is a failure.

@@ -53,14 +53,17 @@ public struct ItemDetails: Sendable, Hashable, Codable {
         stored = StableJSON.text(of: JSONTree.object(members))
     }
 
-    private var tree: JSONTree? { JSONTree(json: Array(stored.utf8)) }
+    private var members: [String: JSONTree] {
+        guard case .object(let members)? = JSONTree(json: Array(stored.utf8)) else { return [:] }
+        return members
+    }
 
     /// The item's URL; `nil` if it has none.
-    public var link: String? { tree?[path: "link"]?.scalar }
+    public var link: String? { members["link"]?.scalar }
 
     /// The values of its fields, by name.
     public var fields: [String: String] {
-        guard case .object(let members)? = tree, case .object(let fields)? = members["fields"] else { return [:] }
+        guard case .object(let fields)? = members["fields"] else { return [:] }
         return fields.compactMapValues(\.scalar)
     }
 }

@@ -19,7 +19,7 @@ extension PollKind {
             switch scope {
             case .starredPlans: ("starred projects", "a starred project")
             case .ownPlans, .token: ("the account's own projects", "a project of the account")
-            case .recipient, .links: ("the account", "the account")
+            case .recipient, .links, .list: ("the account", "the account")
             }
         self.init(
             PollTraits(

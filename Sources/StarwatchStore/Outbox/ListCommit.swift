@@ -25,7 +25,14 @@ package struct ListCommit: Sendable, Hashable {
     package var state: ListState?
     package var now: Timestamp
 
-    package init(stream: StreamKey, expectedGeneration: Int, runID: String, items: [ListItem], room: Int, now: Timestamp) {
+    package init(
+        stream: StreamKey,
+        expectedGeneration: Int,
+        runID: String,
+        items: [ListItem],
+        room: Int,
+        now: Timestamp
+    ) {
         (self.stream, self.expectedGeneration, self.runID) = (stream, expectedGeneration, runID)
         (self.items, self.room, self.now) = (items, room, now)
     }
