@@ -113,8 +113,12 @@ extension AgentParts {
     }
 
     func client(_ options: AgentOptions, showing certificates: CertificateMetrics) -> EndorserClient {
+        client(options, http: WatchedTransport(http) { certificates.show($0, of: .server) })
+    }
+
+    private func client(_ options: AgentOptions, http: any HTTPTransport) -> EndorserClient {
         EndorserClient(
-            http: WatchedTransport(http) { certificates.show($0, of: .server) },
+            http: http,
             baseURL: url.base,
             clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
             userAgent: options.server.userAgent ?? AgentVersion.userAgent,
@@ -123,7 +127,30 @@ extension AgentParts {
         )
     }
 
-    func polls(_ options: AgentOptions, environment: Environment, instance: String) -> [Poll] {
+    /// The way to the server of a list, which gets no tokens. Lists of one server share its gate.
+    func server(
+        of list: JSONPoll,
+        _ options: AgentOptions,
+        by road: (requester: Requester, environment: Environment, progress: ProgressMark)
+    ) -> EndorserAPI {
+        EndorserAPI(
+            client: client(options, http: http),
+            gate: road.requester.gates.gate(to: ServerURL(list.url)?.origin ?? list.url),
+            tokens: AnonymousTokenProvider(),
+            assumedDialect: assumedDialect,
+            requester: road.requester,
+            environment: road.environment,
+            progress: road.progress
+        )
+    }
+
+    /// - Parameter server: Returns the way to the server of a list.
+    func polls(
+        _ options: AgentOptions,
+        environment: Environment,
+        instance: String,
+        server: (JSONPoll) -> EndorserAPI
+    ) -> [Poll] {
         // One list for every poll of a kind, because there can be many polls.
         let overlapping = Dictionary(
             uniqueKeysWithValues: PollKind.allCases.map { kind in
@@ -136,10 +163,10 @@ extension AgentParts {
                 poll,
                 label: environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
-                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
                 splay: Splay.delay(instance: instance, poll: poll.name, within: poll.splay),
                 longestGap: gap,
-                overlapping: overlapping[poll.kind] ?? []
+                overlapping: overlapping[poll.kind] ?? [],
+                server: poll.json.map(server)
             )
         }
     }

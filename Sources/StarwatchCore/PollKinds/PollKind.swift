@@ -169,7 +169,7 @@ public enum Endpoint: String, Sendable, CaseIterable {
     /// Whether a server can lack the endpoint and still be one that the agent works with.
     public var isOptional: Bool {
         switch self {
-        case .plansChanged, .offersToMe, .offersToMyProjects: false
+        case .plansChanged, .offersToMe, .offersToMyProjects, .list: false
         default: true
         }
     }

@@ -62,6 +62,11 @@ package struct EndorserClient: Sendable {
             headers.append(("Content-Type", "application/json"))
             if let key = request.idempotencyKey { headers.append(("X-Idempotency-Key", key)) }
         }
+        if !request.headers.isEmpty {
+            let given = Set(request.headers.map { $0.name.lowercased() })
+            headers.removeAll { given.contains($0.name.lowercased()) }
+            headers += request.headers
+        }
         headers += traceHeaders
         return await http.exchange(
             HTTPRequest(
@@ -76,6 +81,7 @@ package struct EndorserClient: Sendable {
     }
 
     private func url(of request: EndorserRequest) -> String {
+        if let url = request.url { return url }
         var url = baseURL + request.endpoint.path
         for (index, item) in request.query.enumerated() {
             url += index == 0 ? "?" : "&"
@@ -89,6 +95,10 @@ package struct EndorserClient: Sendable {
 package struct EndorserRequest: Sendable {
     package var endpoint: Endpoint
     package var method: HTTPRequest.Method
+    /// The URL of a list, in place of the server's base URL and ``endpoint``; `nil` for all others.
+    package var url: String?
+    /// Headers beside those of the client, or in their place. Empty by default.
+    package var headers: [(name: String, value: String)] = []
     /// Query names and values, before percent-encoding.
     package var query: [(String, String)] = []
     /// The JSON body; sent with POST only.
