@@ -14,6 +14,8 @@ package enum SecretContent: Sendable, Hashable, CaseIterable {
     case login
     /// A word for a header or a URL.
     case token
+    /// Headers, which ``HeadersFile`` reads.
+    case headers
 
     /// A content of another form. The text says what is wrong and what to do, without the content.
     package struct Mistake: Error, Sendable, Hashable { package var advice: String }
@@ -24,6 +26,9 @@ package enum SecretContent: Sendable, Hashable, CaseIterable {
         guard !text.isEmpty else { throw Mistake(advice: "it is empty; check the path") }
         switch self {
         case .text: return text
+        case .headers:
+            _ = try HeadersFile.parse(content)
+            return text
         case .line, .login:
             guard !text.contains(where: { $0 == 10 || $0 == 13 }) else {
                 throw Mistake(advice: "it must have one line; remove the others")

@@ -19,7 +19,7 @@ import Testing
         "a:b", "a:b\n", "a:b\r\n", "a:b\n\n", "\n a:b \t\r\n\r\n", "\u{FEFF}a:b\r\n", "\u{FEFF} a:b",
     ]
 
-    @Test(arguments: around, [SecretContent.text, .line, .login, .token])
+    @Test(arguments: around, [SecretContent.text, .line, .login, .token, .headers])
     func aTextIsWithoutWhatIsAroundIt(text: String, content: SecretContent) {
         #expect(secret(text, content) == "a:b")
     }
