@@ -62,6 +62,7 @@ extension CycleRun {
         known: ListState
     ) async throws(PollCycle.Stop) {
         let pages = walk.commits
+        let listed = pages.flatMap { $0.items.map(\.id) }
         var room = state.room
         for (index, page) in pages.enumerated() {
             let isLast = index == pages.count - 1
@@ -80,7 +81,7 @@ extension CycleRun {
                 )
                 (commit.origin, commit.number, commit.refused) = (origins[page.number - 1], page.number, page.refused)
                 (commit.isBootstrap, commit.priority) = (isBootstrap, cycle.poll.options.priority)
-                commit.state = isLast ? walk.state : nil
+                (commit.listed, commit.state) = (listed, isLast ? walk.state : nil)
                 guard let counts = try await cycle.store.outbox.commit(list: commit) else { throw StoreError.leaseLost }
                 report(counts, ofPage: page.number, isNews: !isBootstrap)
                 note(counts, isBootstrap: isBootstrap)
