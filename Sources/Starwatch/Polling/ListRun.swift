@@ -85,6 +85,7 @@ struct ListRun {
         _ run: inout CycleRun
     ) async throws(PollCycle.Stop) {
         let (pages, stream) = (walk.commits, run.stream)
+        let listed = pages.flatMap { $0.items.map(\.id) }
         var room = run.state.room
         for (index, page) in pages.enumerated() {
             let isLast = index == pages.count - 1
@@ -103,7 +104,7 @@ struct ListRun {
             )
             (commit.origin, commit.number, commit.refused) = (origins[page.number - 1], page.number, page.refused)
             (commit.isBootstrap, commit.priority) = (isBootstrap, cycle.poll.options.priority)
-            commit.state = isLast ? walk.state : nil
+            (commit.listed, commit.state) = (listed, isLast ? walk.state : nil)
             let counts = try await stored { [commit] outbox throws(StoreError) in try await outbox.commit(list: commit)
             }
             guard let counts else { throw .staleIdentity }
