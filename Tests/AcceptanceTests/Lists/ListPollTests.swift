@@ -171,10 +171,10 @@ import Testing
         var published = Set(world.mock.publishOffers(count: 10, to: did))
         await agent.pages.waitForPoll(of: "listed")
         published.formUnion(world.mock.publishOffers(count: 10, to: did))
-        func announced(_ poll: String, _ key: String) -> [String] {
+        @Sendable func announced(_ poll: String, _ key: String) -> [String] {
             let text = (try? String(contentsOfFile: world.workspace.path("notifications.jsonl"), encoding: .utf8)) ?? ""
             return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(JSON.self, from: Data($0.utf8)) }
-                .filter { $0["poll"] == .string(poll) }
+                .filter { $0["poll"].text == poll }
                 .flatMap { $0["changes"].list }.compactMap { $0[key].text }
         }
         let done = await eventually {
