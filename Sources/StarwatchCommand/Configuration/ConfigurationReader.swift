@@ -94,6 +94,7 @@ extension AgentOptions {
             ("auth.tokens_file", auth.tokensFile),
             ("control.token_file", control.tokenFile), ("control.feed_token_file", control.feedTokenFile),
         ]
+        settings += polls.map { ("polls.\($0.name).headers_file", $0.json?.headersFile) }
         for (index, sink) in delivery.sinks.enumerated() {
             settings += sink.values(of: .secret).map { ("delivery.sinks[\(index)].\($0)", $1.path) }
         }
