@@ -17,7 +17,7 @@ extension StoryFinder {
         facts = try await self.facts(facts, of: polls.filter { !$0.kind.isList }) { poll, stream in
             let isOfPlans = poll.kind.isOfPlans
             if isOfPlans, isStarred { poll.isStarred = true }
-            poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != poll.kind.hasPlans }?.id
+            poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != poll.kind.traits.hasPlans }?.id
             poll.item = items[stream]
         }
         return story(.absent, id: pseudonym.hash(change), facts)

@@ -114,7 +114,9 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = context.announcement(of: changes, poll, kind, part: part)
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = kind.isList ? Self.link(toItems: changes) : Self.link(to: changes, of: group, context.shortlink)
+        deepLink =
+            kind.isList
+            ? NotificationLink.to(items: changes) : NotificationLink.to(changes, of: group, context.shortlink)
         self.changes = changes.map { Item($0, kind, context) }
         let hasProject = changes.first?.isOffer == false && !kind.isList
         for action in NotificationAction.offered(in: group, hasProject: hasProject) {
@@ -188,6 +190,13 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         copy.id = id
         copy.repeats = first
         return copy
+    }
+
+    /// Whether a link to `count` changes needs a shortlink.
+    ///
+    /// - Parameter part: The notification's place in its group; `nil` if it holds the whole group.
+    public static func needsShortlink(_ count: Int, part: NotificationPart? = nil, largestGroup: Int) -> Bool {
+        NotificationGroup(count: part?.total ?? count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
 }
 

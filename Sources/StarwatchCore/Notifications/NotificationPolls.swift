@@ -113,7 +113,7 @@ extension NotificationPolls {
         let known = lines.filter { !$0.kind.isList }.flatMap(\.places).map { changes[$0] }
         if !known.isEmpty {
             let group = NotificationGroup(count: known.count, largest: context.largestGroup)
-            message.deepLink = NotificationMessage.link(to: known, of: group, context.shortlink)
+            message.deepLink = NotificationLink.to(known, of: group, context.shortlink)
         }
     }
 

@@ -81,9 +81,6 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// Whether the poll asks for a list of any server, which its own settings describe.
     public var isList: Bool { scope == .list }
 
-    /// Whether only the claims of the poll's items name their plans.
-    package var namesPlanInClaim: Bool { endpoint == .offersToPlans }
-
     /// Whether the requests name plans.
     package var namesPlans: Bool { scope == .starredPlans || scope == .ownPlans }
 
@@ -112,16 +109,10 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// all pages together then say how far the poll has seen.
     package var walksRows: Bool { traits.item == .project }
 
-    /// Whether the poll's items are plans, of the account's stars or of anybody.
-    package var hasPlans: Bool { isOfPlans || walksRows }
-
-    /// Whether the poll's items are gifts.
-    package var isOfGifts: Bool { traits.item == .give }
-
     /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person. Items of
     /// lists are no claims, and those of two lists have nothing in common.
     public func overlaps(_ other: PollKind) -> Bool {
-        !isList && traits.item == other.traits.item || hasPlans && other.hasPlans
+        !isList && traits.item == other.traits.item || traits.hasPlans && other.traits.hasPlans
     }
 
     /// A place of plans in a request.

@@ -43,7 +43,7 @@ import Testing
         let id = message.changes[0].jwtID
         #expect(
             String(decoding: message.json(), as: UTF8.self) == """
-                {"action_labels":{"dismiss":"Dismiss","mark_read":"Mark as Read","snooze_1h":"Snooze 1h",\
+                {"action_labels":{"dismiss":"Dismiss","mark_read":"Mark as Read","snooze_1h":"Snooze 1 Hour",\
                 "view_project":"View Project"},"actions":["view_project","dismiss","snooze_1h","mark_read"],\
                 "body":"v2 has been updated","changes":[{"changed_at":"2026-01-01T00:00:00.000Z","jwt_id":"\(id)",\
                 "name":"v2","plan":"id 0"}],"collapse_key":"starred-projects","count":1,\
