@@ -6,7 +6,7 @@ import StarwatchCore
 struct PollArguments: ParsableArguments, OneQuestion {
     static let question = Question<PollArguments>(
         ControlAPI.runPoll,
-        "poll",
+        "run",
         "Run one poll cycle now, with delivery and acknowledgement.",
         about: """
             Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
