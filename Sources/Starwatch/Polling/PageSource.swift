@@ -78,14 +78,11 @@ struct PageSource {
     /// - Parameter known: The validators of a conditional request; `nil` for another one.
     mutating func list(
         _ request: ListRequest,
-        headers: [(name: String, value: String)],
         known: ListState?,
         by reader: ListReader
     ) async throws(PollCycle.Stop) -> ListAnswer {
         var message = cycle.request(.list, of: nil)
-        (message.url, message.headers) = (request.url, headers)
-        if let etag = known?.etag { message.headers.append(("If-None-Match", etag)) }
-        if let date = known?.lastModified { message.headers.append(("If-Modified-Since", date)) }
+        (message.url, message.validators) = (request.url, known)
         let isConditional = known?.etag != nil || known?.lastModified != nil
         let (wall, page) = (cycle.time.now, count + 1)
         let (answer, end) = try await answer(to: message) { response, askedAt in

@@ -105,7 +105,11 @@ package final class PollCycle: Sendable {
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
             do throws(Stop) {
-                if poll.kind.isList { try await run.fetchAndStoreList() } else { try await run.fetchAndStore() }
+                if poll.kind.isList {
+                    try await ListRun(self).fetchAndStore(&run)
+                } else {
+                    try await run.fetchAndStore()
+                }
             } catch { await run.stop(error) }
             let result = await run.finish(startedAt: startedAt, begun: begun)
             if result.skip != nil { recordSkip(of: stream, plannedBefore: state.nextRun) }
@@ -156,6 +160,7 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
+        if poll.kind.isList { return try await ListRun(self).tryPage(of: &source) }
         var plans = NamedPlans(poll)
         if poll.kind.scope == .ownPlans { plans.own = try await source.ownClaims() }
         let chunk = plans.split(snapshot, in: dialect).first

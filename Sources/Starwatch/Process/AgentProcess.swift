@@ -139,8 +139,8 @@ package final class AgentProcess: Sendable {
         gate = parts.gate(options, environment: environment, in: gates)
         client = parts.client(options, showing: metrics.problems.certificates)
         let road = (requester: requester, environment: environment, progress: progress)
-        polls = parts.polls(options, environment: environment, instance: instance) { [parts] list in
-            parts.server(of: list, options, by: road)
+        polls = parts.polls(options, environment: environment, instance: instance) { [parts] list, headers in
+            parts.server(of: list, headers: headers, options, by: road)
         }
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
         let hasTokens = !parts.tokens().isAnonymous

@@ -16,6 +16,7 @@ extension ConfigurationTable {
             Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
             near
             Entry("words", \.words, as: words, "for projects_of_interest, those with one of them")
+            list
             Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces none, a week or all")
             Entry("validation", \.validation, as: .choice())
             Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
@@ -24,6 +25,7 @@ extension ConfigurationTable {
             Entry("priority", \.priority, as: .integer(-100...100), "higher is delivered first and evicted last")
         } check: { poll, _, section in
             checkPoll(poll, section)
+            checkList(poll, section)
         }
     }
 
@@ -31,8 +33,18 @@ extension ConfigurationTable {
     private static func otherKinds(_ printer: inout ConfigurationPrinter) {
         for kind in PollKind.allCases where kind != .starredProjects {
             printer.example(kind.traits.announced + (kind.needsToken ? "; needs a token:" : ":")) { printer in
-                printer.section(kind.rawValue) { $0.value("kind", kind.rawValue, "") }
+                printer.section(kind.rawValue) { printer in
+                    printer.value("kind", kind.rawValue, "")
+                    if kind.isList { exampleOfList(&printer) }
+                }
             }
+        }
+    }
+
+    /// Writes what a list needs, and what most have.
+    private static func exampleOfList(_ printer: inout ConfigurationPrinter) {
+        for (key, value) in [("url", "https://api.example.org/releases"), ("id", "/id"), ("name", "/title")] {
+            printer.value(key, value, "")
         }
     }
 

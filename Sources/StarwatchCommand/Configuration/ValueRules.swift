@@ -73,7 +73,7 @@ enum ValueRules {
     }
 
     /// Returns whether a query or fragment has a parameter with the name of a credential, or a value that looks like one.
-    private static func hasCredential(_ text: String) -> Bool {
+    static func hasCredential(_ text: String) -> Bool {
         let words = /token|secret|passw|api_?key|auth|jwt|signature|credential|session/
         let values = /eyJ[\w\-]+\.|[0-9A-Fa-f]{32}|[0-9A-Za-z]{20}/
         return text.split(whereSeparator: { "&?;/".contains($0) }).contains { parameter in

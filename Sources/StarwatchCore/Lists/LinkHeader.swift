@@ -33,7 +33,9 @@ enum LinkHeader {
 
     private static func isNext(_ parameters: [Substring]) -> Bool {
         for parameter in parameters {
-            let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { !" \t\"".contains($0) || $0 == " " } }
+            let parts = parameter.split(separator: "=", maxSplits: 1).map {
+                $0.filter { !" \t\"".contains($0) || $0 == " " }
+            }
             guard parts.count == 2, parts[0].filter({ $0 != " " }).lowercased() == "rel" else { continue }
             return parts[1].split(separator: " ").contains { $0.lowercased() == "next" }
         }

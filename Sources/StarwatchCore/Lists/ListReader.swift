@@ -32,7 +32,6 @@ package struct ListReader: Sendable {
         guard case .list(let trees) = found else {
             throw .list("The value at \(list.items.shown) is no list; correct items.", list.items, .wrongType)
         }
-        guard trees.count <= JSONPoll.largestList else { throw .tooManyItems }
         var page = ListPage()
         page.fetched = trees.count
         var refused: [(RefusedItem, sentence: String)] = []

@@ -35,10 +35,16 @@ enum ListURL {
     }
 
     static func haveSameOrigin(_ one: String, _ other: String) -> Bool {
-        guard let one = URL(string: one).flatMap(origin), let other = URL(string: other).flatMap(origin) else {
-            return false
+        guard let one = origin(of: one) else { return false }
+        return one == origin(of: other)
+    }
+
+    /// Scheme, host and port of a URL, without the usual port; `nil` for one that is no `http` or `https` URL.
+    static func origin(of text: String) -> String? {
+        URL(string: text).flatMap(origin).map { parts in
+            let isUsual = parts[2] == (parts[0] == "https" ? "443" : "80")
+            return "\(parts[0])://\(parts[1])" + (isUsual ? "" : ":\(parts[2])")
         }
-        return one == other
     }
 
     private static func origin(of url: URL) -> [String]? {

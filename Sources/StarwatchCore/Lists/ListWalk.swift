@@ -28,11 +28,11 @@ package struct ListWalk: Sendable {
     package init(_ list: JSONPoll, known: ListState, isBootstrap: Bool, now: Timestamp) {
         (self.list, self.isBootstrap, self.now, state) = (list, isBootstrap, now, known)
         state.settings = list.fingerprint
-        parameters = list.query
+        var first = list.query
         if let since = list.since, let value = known.since {
-            parameters[since.parameter] = value.parameter(reducedBy: since.overlap)
+            first[since.parameter] = value.parameter(reducedBy: since.overlap)
         }
-        var first = parameters
+        parameters = first
         if case .number(let parameter, let number) = list.next { first[parameter] = "\(number)" }
         request = ListRequest(list.url, first, page: 1)
     }
@@ -65,7 +65,9 @@ package struct ListWalk: Sendable {
         guard let next = page.next, !(list.order == .newestFirst && (isLastKnown || isBootstrap)) else { return }
         guard pages.count < list.maxPages else {
             guard list.order != .newestFirst else { return isCut = true }
-            throw .endless("The list has more than \(list.maxPages) pages; raise max_pages, or ask for fewer with since.")
+            throw .endless(
+                "The list has more than \(list.maxPages) pages; raise max_pages, or ask for fewer with since."
+            )
         }
         let following = following(next)
         guard !asked.contains(following.url) else {
