@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func withAKeyEveryPollIsOfferedAndTheChosenOnesAreConfigured() throws {
-        #expect(try Script([""]).questions.askPolls() == PollKind.allCases.filter { $0 != .starredProjects })
+        #expect(try Script([""]).questions.askPolls() == PollKind.ofEndorser.filter { $0 != .starredProjects })
         #expect(try Script(["none"]).questions.askPolls() == [])
         let script = Script(["gifts", "offers_to_me offers_to_me", "gives_to_me, offers_to_me"])
         let some = try script.questions.askPolls()
@@ -99,8 +99,8 @@ import Testing
         #expect(answers.command.contains(" --poll offers_to_me --poll offers_to_my_projects --poll offers_to_starred "))
         _ = try SetupFiles(answers, isPackaged: false).write(to: folder.path, for: nil)
         let options = try ConfigurationLoader(environment: [:]).load(file: folder.path + "/starwatch.yaml").options
-        #expect(options.polls.map(\.kind) == PollKind.allCases)
-        #expect(options.polls.map(\.name.rawValue) == PollKind.allCases.map(\.rawValue))
+        #expect(options.polls.map(\.kind) == PollKind.ofEndorser)
+        #expect(options.polls.map(\.name.rawValue) == PollKind.ofEndorser.map(\.rawValue))
         #expect(options.polls.allSatisfy { $0.bootstrap == .latest })
     }
 

@@ -6,12 +6,16 @@ import StarwatchTransport
 struct NotificationRenderer: Sendable {
     let messages: Messages
     private let polls: [PollName: PollOptions]
+    /// The texts of lists that have their own.
+    private let texts: [PollName: OwnTexts]
     private let options: DeliveryOptions
     /// The pseudonym of one of many accounts; `nil`: the active identity, which notifications do not name.
     let account: String?
 
     init(polls: [PollOptions], options: DeliveryOptions, account: String? = nil) {
         self.polls = Dictionary(polls.map { ($0.name, $0) }) { $1 }
+        let texts = polls.compactMap { poll in OwnTexts(poll.texts).map { (poll.name, $0) } }
+        self.texts = Dictionary(texts) { $1 }
         self.options = options
         self.account = account
         messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
@@ -34,13 +38,16 @@ struct NotificationRenderer: Sendable {
         guard poll != .canary else {
             return (OutgoingNotification(NotificationMessage(canary: id, runID: runID, createdAt: now)), nil)
         }
+        let kind = kind(of: poll, isList: rows.first?.stream.server == StreamKey.lists)
         var context = context(count: rows.count, part: part, poll)
+        // No link leads to items of a list in the app.
+        if kind.isList { context.shortlink = nil }
         context.fields = Dictionary(rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }) { $1 }
         var message = NotificationMessage(
             id: id,
             runID: runID,
             poll: poll,
-            kind: kind(of: poll),
+            kind: kind,
             changes: rows.map(\.change),
             context: context,
             createdAt: now
@@ -61,7 +68,7 @@ struct NotificationRenderer: Sendable {
             remainder.discarded,
             offers: remainder.offers,
             poll: remainder.poll,
-            kind: kind(of: remainder.poll),
+            kind: kind(of: remainder.poll, isList: message.changes.contains(where: \.isListed)),
             context: context
         )
         guard let rest else { return nil }
@@ -70,17 +77,21 @@ struct NotificationRenderer: Sendable {
         return (OutgoingNotification(rest), shortlink)
     }
 
-    private func kind(of poll: PollName) -> PollKind { polls[poll]?.kind ?? PollKind(former: poll) }
+    private func kind(of poll: PollName, isList: Bool) -> PollKind {
+        polls[poll]?.kind ?? PollKind(former: poll, isList: isList)
+    }
 
     private func context(count: Int, part: NotificationPart?, _ poll: PollName?) -> NotificationContext {
         let largest = poll.flatMap { polls[$0]?.maxGroupSize } ?? options.maxGroupSize
         let needsShortlink = NotificationMessage.needsShortlink(count, part: part, largestGroup: largest)
-        return NotificationContext(
+        var context = NotificationContext(
             largestGroup: largest,
             messages: messages,
             names: options.projectNames,
             shortlink: needsShortlink ? RandomID.shortlink() : nil,
             part: part
         )
+        context.texts = texts
+        return context
     }
 }

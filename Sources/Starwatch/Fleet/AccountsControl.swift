@@ -259,12 +259,12 @@ struct AccountsControl: Sendable {
     /// The age of a success after which an account is stale: that of the poll that can wait longest.
     private var staleAfter: Duration { polls.map(\.staleAfter).max() ?? .days(1) }
 
-    /// The requests of one round of all accounts.
+    /// The requests of one round of all accounts, to their server.
     ///
     /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
     private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
         let polls = polls.filter(\.options.isEnabled)
-        let alone = polls.filter { sharing[$0.kind] == nil }
+        let alone = polls.filter { sharing[$0.kind] == nil && !$0.kind.isList }
         // Shared requests note themselves which accounts rest.
         let unwanted = WantedPolls.unwanted(alone.map { (name: $0.name, kind: $0.kind) }, by: counts.preferences)
         return sharing.reduce(FleetRound(polls: counts.active * alone.count - unwanted)) { round, shared in

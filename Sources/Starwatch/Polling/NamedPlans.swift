@@ -46,7 +46,7 @@ struct NamedPlans {
         PageContext(
             author: author,
             cursor: cursor,
-            plans: kind.namesPlanInClaim ? Set(snapshot.stars) : nil,
+            plans: kind.traits.namesPlanInClaim ? Set(snapshot.stars) : nil,
             names: own?.names ?? [:]
         )
     }

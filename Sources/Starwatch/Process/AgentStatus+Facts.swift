@@ -99,13 +99,13 @@ extension AgentMetrics {
 }
 
 extension APIMetrics {
-    /// The totals of all requests to the server that were not cancelled.
+    /// The totals of all requests to the server that were not cancelled, without those to servers of lists.
     ///
     /// - Parameter longest: The longest of them since the last totals, in seconds.
     func totals(longest: Double) -> AnswerWindow.Totals {
         var totals = AnswerWindow.Totals()
         totals.longest = longest
-        for endpoint in Endpoint.allCases {
+        for endpoint in Endpoint.allCases where endpoint != .list {
             for result in RequestResult.allCases where result != .cancelled {
                 let count = Int(requests[endpoint, result].value)
                 totals.requests += count

@@ -153,7 +153,9 @@ struct StatusReporter: Sendable {
         let silences = await runtime.rhythms?.silences(in: snapshot) ?? [:]
         facts.polls = runtime.polls.map { poll in
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
-            var facts = self.facts(of: poll, stream, current, holdSince: facts.hold?.since, now: now)
+            // The waits of the server are none of a list's.
+            let (resumes, hold) = poll.kind.isList ? (nil, nil) : (resumes, facts.hold)
+            var facts = self.facts(of: poll, stream, current, holdSince: hold?.since, now: now)
             let earliest = [resumes, runtime.account.restEnd(of: poll.kind, now: now)].compactMap(\.self).max()
             facts.nextRun = facts.nextRun.map { max($0, earliest ?? $0) }
             facts.silence = silences[poll.name]

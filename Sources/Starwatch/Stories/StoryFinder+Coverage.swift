@@ -4,7 +4,7 @@ import StarwatchStore
 import StarwatchTransport
 
 extension StoryFinder {
-    /// Returns how the polls cover a claim that has no row.
+    /// Returns how the polls cover a claim that has no row. Lists have no claims: a change of one is its row.
     func absent(_ change: JWTID) async throws(StoreError) -> Story {
         var facts = CoverageFacts(time: change.timestamp, id: change, retention: options.outbox.keepDelivered)
         let items = try await store.quarantine.items(of: change)
@@ -14,10 +14,10 @@ extension StoryFinder {
             $0.change.plan.hasSuffix(end) && change.precedes($0.change.id) == true
         }
         let isStarred = try await account.identity.current().stars.contains { $0.hasSuffix(end) }
-        facts = try await self.facts(facts) { poll, stream in
+        facts = try await self.facts(facts, of: polls.filter { !$0.kind.isList }) { poll, stream in
             let isOfPlans = poll.kind.isOfPlans
             if isOfPlans, isStarred { poll.isStarred = true }
-            poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != poll.kind.hasPlans }?.id
+            poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != poll.kind.traits.hasPlans }?.id
             poll.item = items[stream]
         }
         return story(.absent, id: pseudonym.hash(change), facts)
@@ -26,22 +26,24 @@ extension StoryFinder {
     /// Returns how far each poll had fetched at a time, and its last run before.
     func time(_ time: Timestamp) async throws(StoreError) -> Story {
         let facts = CoverageFacts(time: time, retention: options.outbox.keepDelivered)
-        return story(.time, id: time.iso8601, try await self.facts(facts))
+        return story(.time, id: time.iso8601, try await self.facts(facts, of: polls))
     }
 
-    /// The rows of a project, and whether it is polled; for the handle of an offer or a gift, the life of its last edition. `nil`
-    /// if nothing names the project, and it is no URL.
+    /// The rows of a project, and whether it is polled; for the handle of an offer or a gift, or the id of a list's item, the life
+    /// of its last edition. `nil` if nothing names the project, and it is no URL.
     func project(_ plan: String) async throws(StoreError) -> Story? {
         let rows = try await newestRows().filter { $0.change.plan == plan }
         let isStarred = try await account.identity.current().stars.contains(plan)
         guard isStarred || !rows.isEmpty || plan.contains("://") else { return nil }
-        if !isStarred, let last = rows.first, rows.allSatisfy(\.change.isOffer) {
+        func isOfProject(_ row: OutboxRow) -> Bool { !row.change.isOffer && row.stream.server != StreamKey.lists }
+        if !isStarred, let last = rows.first, !rows.contains(where: isOfProject) {
             guard let life = try await store.stories.change(last.id) else { return nil }
             let others = rows.dropFirst().filter { $0.change.id == last.change.id }
             return await stories().change(life, otherRows: others.map(\.id))
         }
         let facts = CoverageFacts(time: environment.clock.now, retention: options.outbox.keepDelivered)
-        let coverage = try await self.facts(facts) { poll, _ in if poll.isStarred != nil { poll.isStarred = isStarred }
+        let coverage = try await self.facts(facts, of: polls.filter { !$0.kind.isList }) { poll, _ in
+            if poll.isStarred != nil { poll.isStarred = isStarred }
         }
         var story = story(.project, id: "project", coverage)
         story.state = isStarred ? "starred" : "not_starred"
@@ -68,6 +70,7 @@ extension StoryFinder {
     /// Adds the facts about the account and its polls.
     private func facts(
         _ facts: CoverageFacts,
+        of polls: [Poll],
         edit: (inout CoverageFacts.Poll, StreamKey) -> Void = { _, _ in }
     ) async throws(StoreError) -> CoverageFacts {
         var facts = facts

@@ -99,7 +99,7 @@ struct SetupQuestions {
     }
 
     /// The kinds of polls beside that of starred projects.
-    static let otherPolls = PollKind.allCases.filter { $0 != .starredProjects }
+    static let otherPolls = PollKind.ofEndorser.filter { $0 != .starredProjects }
 
     /// Asks for the polls beside that of starred projects. With a token, an account can read all of them.
     func askPolls() throws(CommandError) -> [PollKind] {

@@ -118,7 +118,7 @@ struct ItemWire {
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
-                if fulfilled == nil, rules.kind.namesPlanInClaim, let claim = value[.fullClaim] {
+                if fulfilled == nil, rules.kind.traits.namesPlanInClaim, let claim = value[.fullClaim] {
                     let plan = ClaimLinks.plan(of: claim, rules.context)
                     (fulfilled, planClaim) = (plan?.handle, plan?.claim)
                 }
@@ -127,7 +127,7 @@ struct ItemWire {
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
-                if rules.kind.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
+                if rules.kind.traits.item == .give { fulfillsOffer = Self.isForOffer(value, &fields) }
                 if rules.kind.isOfLinks { links = fields.read(.fulfillsHandleId) { $0.line }.map { [$0] } ?? [] }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.isStrict) }

@@ -131,7 +131,7 @@ public struct BodyTemplate: Sendable, Hashable {
     .sorted()
 
     /// Whether a notification can have the field: one of ``names``, a label such as `action_labels.dismiss`, or a part of a
-    /// change such as `changes.0.name`.
+    /// change such as `changes.0.name` or, of an item of a list, `changes.0.values.author`.
     private static func isField(_ path: String) -> Bool {
         let steps = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard steps.count > 1 else { return names.contains(path) }
@@ -139,9 +139,9 @@ public struct BodyTemplate: Sendable, Hashable {
         case "action_labels": return steps.count == 2 && NotificationAction(rawValue: steps[1]) != nil
         case "changes":
             let isListed = (0..<NotificationMessage.listedChanges).contains { "\($0)" == steps[1] }
-            return isListed
-                && (steps.count == 2
-                    || steps.count == 3 && NotificationMessage.Item.CodingKeys(rawValue: steps[2]) != nil)
+            guard isListed, steps.count > 2 else { return isListed }
+            let key = NotificationMessage.Item.CodingKeys(rawValue: steps[2])
+            return steps.count == 3 ? key != nil : steps.count == 4 && key == .values && !steps[3].isEmpty
         default: return false
         }
     }

@@ -52,6 +52,13 @@ package enum JSONQuotes {
         append(array: texts, to: &bytes) { append($0, to: &$1) }
     }
 
+    /// Appends a member that is an object of texts, unless it is `nil`.
+    static func append(_ name: String, texts: [String: String]?, to bytes: inout [UInt8]) {
+        guard let texts else { return }
+        appendName(name, to: &bytes)
+        append(texts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &bytes)
+    }
+
     /// Appends the name of a member.
     static func appendName(_ name: String, to bytes: inout [UInt8]) {
         appendComma(to: &bytes)

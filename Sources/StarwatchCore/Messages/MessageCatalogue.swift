@@ -65,17 +65,13 @@ public struct MessageCatalogue: Sendable, Hashable {
     ) throws(Failure) -> MessagePattern {
         let pattern: MessagePattern
         do { pattern = try MessagePattern(text) } catch { throw .pattern(key: key, error) }
-        if pattern.canBeBlank { throw .empty(key: key) }
-        for (name, uses) in pattern.uses.sorted(by: { $0.key < $1.key }) {
-            guard let variable = MessageVariable(rawValue: name), variables.contains(variable) else {
-                let known = variables.map(\.rawValue).sorted()
-                throw .unknownVariable(key: key, name: name, known: known)
-            }
-            guard !uses.contains(variable.isNumber ? .select : .plural) else {
-                throw .wrongKind(key: key, name: name)
-            }
+        let known = Dictionary(uniqueKeysWithValues: variables.map { ($0.rawValue, $0.isNumber) })
+        switch pattern.mistake(isNumber: known) {
+        case nil: return pattern
+        case .empty: throw .empty(key: key)
+        case .unknownVariable(let name): throw .unknownVariable(key: key, name: name, known: known.keys.sorted())
+        case .wrongKind(let name): throw .wrongKind(key: key, name: name)
         }
-        return pattern
     }
 
     func text(_ key: String, _ arguments: [String: MessageArgument]) -> String? {

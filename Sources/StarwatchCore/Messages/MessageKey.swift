@@ -60,8 +60,8 @@ public enum PollText: String, Sendable, CaseIterable {
     /// Whether a kind of poll has the text. An edition of a plan is a change as any other, and confirmations have none.
     public func exists(for kind: PollKind) -> Bool {
         switch self {
-        case .editedTitle, .edited, .editedUnnamed: kind.traits.item == .offer || kind.isOfGifts
-        case .fulfilling, .fulfillingUnnamed: kind.isOfGifts && !kind.isOfLinks
+        case .editedTitle, .edited, .editedUnnamed: [.offer, .give, .listed].contains(kind.traits.item)
+        case .fulfilling, .fulfillingUnnamed: kind.traits.item == .give && !kind.isOfLinks
         case .singleTitle, .multipleTitle, .single, .singleUnnamed, .multiple: true
         }
     }

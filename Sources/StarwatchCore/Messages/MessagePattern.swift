@@ -62,9 +62,28 @@ public struct MessagePattern: Sendable, Hashable {
         return found
     }
 
-    /// Whether some values make a text without a character that can be seen. A value itself has one.
-    var canBeBlank: Bool { Self.canBeBlank(parts) }
+    /// A mistake of a message that can be parsed.
+    enum Mistake: Sendable, Hashable {
+        /// Some values make a text without a character that can be seen. Many services refuse it.
+        case empty
+        case unknownVariable(String)
+        /// A plural over text, or a select over a number.
+        case wrongKind(String)
+    }
 
+    /// The first mistake; `nil` for a good message.
+    ///
+    /// - Parameter isNumber: The variables that the message can use, and whether the values of each are numbers.
+    func mistake(isNumber: [String: Bool]) -> Mistake? {
+        if Self.canBeBlank(parts) { return .empty }
+        for (name, uses) in uses.sorted(by: { $0.key < $1.key }) {
+            guard let isNumber = isNumber[name] else { return .unknownVariable(name) }
+            if uses.contains(isNumber ? .select : .plural) { return .wrongKind(name) }
+        }
+        return nil
+    }
+
+    /// A value itself has a character that can be seen.
     private static func canBeBlank(_ parts: [Part]) -> Bool {
         parts.allSatisfy { part in
             switch part {

@@ -1,3 +1,41 @@
+extension NotificationContext {
+    /// The name to show of a change; `nil` if it has none. An item of a list without a name has its id.
+    func name(of change: Change, _ kind: PollKind) -> String? {
+        names[change.plan] ?? change.name ?? (kind.isList ? change.plan : nil)
+    }
+
+    /// The texts for a notification of changes of a poll: its own, and for the others those of its kind.
+    ///
+    /// - Parameters:
+    ///   - changes: At least one.
+    ///   - part: As in ``Messages/announcement(of:count:name:isEdited:fulfillsOffer:part:)``.
+    func announcement(
+        of changes: [Change],
+        _ poll: PollName?,
+        _ kind: PollKind,
+        part: NotificationPart?
+    ) -> (title: String, body: String) {
+        let first = changes.first
+        let name = first.flatMap { self.name(of: $0, kind) }
+        var text = messages.announcement(
+            of: kind,
+            count: changes.count,
+            name: name,
+            isEdited: first?.isEdition == true,
+            fulfillsOffer: first?.fulfillsOffer == true,
+            part: part
+        )
+        guard kind.isList, let own = poll.flatMap({ texts[$0] }), let first, let name else { return text }
+        let (count, locale) = (part?.total ?? changes.count, messages.locale)
+        text.title = own.title(count: count, in: locale) ?? text.title
+        // A following part continues the first one, which has the text.
+        guard part.map({ $0.number == 1 }) ?? true else { return text }
+        let body = count == 1 ? own.single(first, name: name, in: locale) : own.several(count: count, in: locale)
+        text.body = body ?? text.body
+        return text
+    }
+}
+
 extension Messages {
     /// The texts for a notification of changes of a kind of poll.
     ///

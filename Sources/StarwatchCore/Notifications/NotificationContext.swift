@@ -15,6 +15,8 @@ public struct NotificationContext: Sendable {
     public var part: NotificationPart?
     /// The kinds of the polls, for a notification of several.
     package var kinds: [PollName: PollKind] = [:]
+    /// The texts of lists that have their own.
+    package var texts: [PollName: OwnTexts] = [:]
 
     public init(
         largestGroup: Int = 5,

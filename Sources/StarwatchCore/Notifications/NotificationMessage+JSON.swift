@@ -36,10 +36,7 @@ extension NotificationMessage {
         case .createdAt: JSONQuotes.append(name, createdAt, to: &bytes)
         case .deepLink: JSONQuotes.append(name, deepLink, to: &bytes)
         case .actions: JSONQuotes.append(name, list: actions, to: &bytes)
-        case .actionLabels:
-            guard let labels = actionLabels?.sorted(by: { $0.key < $1.key }) else { return }
-            JSONQuotes.appendName(name, to: &bytes)
-            JSONQuotes.append(labels.map { ($0.key, $0.value) }, to: &bytes)
+        case .actionLabels: JSONQuotes.append(name, texts: actionLabels, to: &bytes)
         case .repeats: JSONQuotes.append(name, repeats, to: &bytes)
         case .priority: JSONQuotes.append(name, priority, to: &bytes)
         case .cleared: JSONQuotes.append(name, plain: cleared, to: &bytes)
@@ -70,6 +67,8 @@ extension NotificationMessage.Item {
         case .edited: JSONQuotes.append(name, plain: edited, to: &bytes)
         case .fulfillsOffer: JSONQuotes.append(name, plain: fulfillsOffer, to: &bytes)
         case .poll: JSONQuotes.append(name, poll, to: &bytes)
+        case .link: JSONQuotes.append(name, link, to: &bytes)
+        case .values: JSONQuotes.append(name, texts: values, to: &bytes)
         }
     }
 }

@@ -15,13 +15,17 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let fulfillsOffer: Bool?
         /// The name of its poll, in a notification of several polls; `nil` otherwise.
         public internal(set) var poll: String?
+        /// The link of an item of a list, as its server wrote it; `nil` if it has none, and for other changes.
+        public internal(set) var link: String?
+        /// The values of the fields of an item of a list, by name; `nil` if it has none, and for other changes.
+        public internal(set) var values: [String: String]?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
             case changed = "fields"
-            case edited, poll
+            case edited, poll, link, values
             case fulfillsOffer = "fulfills_offer"
         }
     }
@@ -46,7 +50,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var body: String
     public let locale: String
     public internal(set) var createdAt: TimeText
-    public let deepLink: String
+    public internal(set) var deepLink: String
     public internal(set) var actions: [String] = []
     /// The texts of the buttons, by action.
     public internal(set) var actionLabels: [String: String]?
@@ -95,7 +99,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         context: NotificationContext,
         createdAt: Timestamp
     ) {
-        func name(_ change: Change) -> String? { context.names[change.plan] ?? change.name }
         let messages = context.messages
         let part = context.part
         let group = NotificationGroup(count: part?.total ?? changes.count, largest: context.largestGroup)
@@ -108,29 +111,14 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         collapseKey = poll.rawValue.replacing("_", with: "-") + suffix
         count = changes.count
         (self.part, parts, total) = (part?.number, part?.parts, part?.total)
-        (title, body) = messages.announcement(
-            of: kind,
-            count: changes.count,
-            name: changes.first.flatMap(name),
-            isEdited: changes.first?.isEdition == true,
-            fulfillsOffer: changes.first?.fulfillsOffer == true,
-            part: part
-        )
+        (title, body) = context.announcement(of: changes, poll, kind, part: part)
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = DeepLink(to: changes, of: group, shortlink: context.shortlink).url
-        self.changes = changes.map { change in
-            Item(
-                jwtID: change.id.rawValue,
-                plan: change.plan,
-                name: name(change),
-                changedAt: change.changedAt.iso8601,
-                changed: context.fields[change.id],
-                edited: change.isEdition ? true : nil,
-                fulfillsOffer: change.fulfillsOffer ? true : nil
-            )
-        }
-        let hasProject = changes.first?.isOffer == false
+        deepLink =
+            kind.isList
+            ? NotificationLink.to(items: changes) : NotificationLink.to(changes, of: group, context.shortlink)
+        self.changes = changes.map { Item($0, kind, context) }
+        let hasProject = changes.first?.isOffer == false && !kind.isList
         for action in NotificationAction.offered(in: group, hasProject: hasProject) {
             offer(action, label: messages.text(action.label(in: group)))
         }
@@ -212,19 +200,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     }
 }
 
-extension DeepLink {
-    /// The destination of a tap. Without a needed shortlink it is the list of notifications.
-    fileprivate init(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) {
-        if group == .single, let change = changes.first {
-            self = change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
-        } else if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) {
-            self = .updates(jwts)
-        } else {
-            self = shortlink.map { .shortlink($0) } ?? .notifications
-        }
-    }
-}
-
 extension NotificationMessage {
     /// The same notification with the changes that were not discarded. Its texts, count, links and actions are made
     /// anew; its id, run, time, key and place in the group stay.
@@ -248,7 +223,7 @@ extension NotificationMessage {
         let rest = items.compactMap { item -> Change? in
             guard let id = JWTID(item.jwtID) else { return nil }
             context.fields[id] = item.changed
-            return Change(
+            var change = Change(
                 id: id,
                 plan: item.plan,
                 name: item.name,
@@ -256,6 +231,8 @@ extension NotificationMessage {
                 isEdition: item.edited == true,
                 fulfillsOffer: item.fulfillsOffer == true
             )
+            change.details = item.details
+            return change
         }
         guard !rest.isEmpty else { return nil }
         context.part = place
@@ -263,7 +240,8 @@ extension NotificationMessage {
             id: id,
             runID: runID,
             poll: poll,
-            kind: kind,
+            // Of several polls, lists come last, so the first change is of one only if all are.
+            kind: items[0].poll == nil ? kind : context.kind(of: items[0]),
             changes: rest,
             context: context,
             createdAt: rest[0].changedAt

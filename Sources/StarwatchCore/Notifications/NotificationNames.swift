@@ -4,7 +4,7 @@ package struct NotificationNames: Sendable, Hashable {
     package struct Link: Sendable, Hashable {
         /// The name, which can turn no text around it, and is never blank: a link needs a text.
         package let name: String
-        /// The address of the project, which a browser opens; `nil` if there is none.
+        /// The address of the project or the item, which a browser opens; `nil` if there is none.
         package let address: String?
         /// Text of what changed, such as `Changed: description, end time`; `nil` if no earlier state is known.
         package let change: String?
@@ -47,7 +47,7 @@ package struct NotificationNames: Sendable, Hashable {
         links = message.changes.map { item in
             Link(
                 name: Self.shown(item.name) ?? messages.text(.unnamedProject),
-                address: NotificationNames.address(ofPlan: item.plan),
+                address: NotificationNames.address(of: item),
                 change: Self.changed(item, messages)
             )
         }
@@ -99,9 +99,38 @@ package struct NotificationNames: Sendable, Hashable {
 
 /// The links of a notification that a browser opens.
 extension NotificationNames {
-    /// The address of the only project; `nil` if it has none.
+    /// The address of the only project or item; `nil` if it has none.
     package static func address(of message: NotificationMessage) -> String? {
-        message.count == 1 ? message.changes.first.flatMap { address(ofPlan: $0.plan) } : nil
+        message.count == 1 ? message.changes.first.flatMap { address(of: $0) } : nil
+    }
+
+    fileprivate static func address(of item: NotificationMessage.Item) -> String? {
+        if let link = item.link { return address(ofLink: link) }
+        return address(ofPlan: item.plan)
+    }
+
+    /// The address that the link of a list's item is; `nil` for any other link. It needs no escape in any format, except for `&`
+    /// in HTML: percent-encoding takes the place of all that can be markup.
+    package static func address(ofLink link: String) -> String? {
+        let form = /(https?:\/\/([a-z0-9.\-]+)(?::([0-9]{1,5}))?)((?:[\/?#].*)?)/.ignoresCase()
+        guard let (_, origin, host, port, rest) = link.wholeMatch(of: form)?.output, isPlace(host, port) else {
+            return nil
+        }
+        var (address, hasFragment) = (Array(origin.utf8), false)
+        let bytes = Array(rest.utf8)
+        for (index, byte) in bytes.enumerated() {
+            let isKept =
+                switch byte {
+                case UInt8(ascii: "#"): !hasFragment
+                case UInt8(ascii: "%"):
+                    bytes.count > index + 2
+                        && bytes[index + 1...index + 2].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+                default: byte.isAlphanumeric || "/?=&+,:@$-._~".utf8.contains(byte)
+                }
+            if byte == UInt8(ascii: "#") { hasFragment = true }
+            if isKept { address.append(byte) } else { PercentEncoding.appendEscape(of: byte, to: &address) }
+        }
+        return address.count <= 1000 ? String(decoding: address, as: UTF8.self) : nil
     }
 
     /// The address that the id of a project is; `nil` for any other id. It needs no escape in any format.
@@ -110,10 +139,13 @@ extension NotificationNames {
     /// a domain.
     package static func address(ofPlan plan: String) -> String? {
         let form = /https:\/\/([A-Za-z0-9.\-]+)(?::([0-9]{1,5}))?\/(?:[A-Za-z0-9\/._~\-]|%[0-9A-Fa-f]{2})*/
-        guard plan.utf8.count <= 1000, let (_, host, port) = plan.wholeMatch(of: form)?.output, isDomain(host),
-            port.map({ (1...65_535).contains(Int($0) ?? 0) }) ?? true
+        guard plan.utf8.count <= 1000, let (_, host, port) = plan.wholeMatch(of: form)?.output, isPlace(host, port)
         else { return nil }
         return plan
+    }
+
+    private static func isPlace(_ host: Substring, _ port: Substring?) -> Bool {
+        isDomain(host) && port.map { (1...65_535).contains(Int($0) ?? 0) } ?? true
     }
 
     /// Whether a host is a name of several parts, of which the last is no number (RFC 1123, section 2.1).

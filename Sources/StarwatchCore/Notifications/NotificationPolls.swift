@@ -65,16 +65,30 @@ extension NotificationPolls {
         return joined
     }
 
-    /// Sorts changes of several polls by the kinds of these, each kind in its order.
+    /// Sorts changes of several polls by the kinds of these, and lists by their names, each of these in its order.
     static func sorted(
         _ items: [NotificationMessage.Item],
         _ context: NotificationContext
     ) -> [NotificationMessage.Item] {
         guard named(by: items) != nil else { return items }
-        return PollKind.allCases.flatMap { kind in items.filter { context.kind(of: $0) == kind } }
+        return lines(of: items, context).flatMap { line in line.places.map { items[$0] } }
     }
 
-    /// Tells of each kind of poll in a line of its own, if the changes are of several polls.
+    /// The changes of each line, as places in `items`. Polls of a kind share a line, but each list has its own.
+    private static func lines(
+        of items: [NotificationMessage.Item],
+        _ context: NotificationContext
+    ) -> [(kind: PollKind, places: [Int])] {
+        let kinds = Dictionary(grouping: items.indices) { context.kind(of: items[$0]) }
+        return PollKind.allCases.flatMap { kind -> [(PollKind, [Int])] in
+            guard let places = kinds[kind] else { return [] }
+            guard kind.isList else { return [(kind, places)] }
+            let lists = Dictionary(grouping: places) { items[$0].poll ?? "" }
+            return lists.sorted { $0.key < $1.key }.map { (kind, $0.value) }
+        }
+    }
+
+    /// Tells of each kind of poll, and of each list, in a line of its own, if the changes are of several polls.
     ///
     /// - Parameters:
     ///   - items: The changes, which name their polls.
@@ -88,20 +102,19 @@ extension NotificationPolls {
         guard let polls = named(by: items) else { return }
         message.polls = polls
         for (index, item) in zip(message.changes.indices, items) { message.changes[index].poll = item.poll }
-        let texts = PollKind.allCases.compactMap { kind -> (title: String, body: String)? in
-            let own = zip(items, changes).filter { context.kind(of: $0.0) == kind }.map { $0.1 }
-            guard let first = own.first else { return nil }
-            return context.messages.announcement(
-                of: kind,
-                count: own.count,
-                name: context.names[first.plan] ?? first.name,
-                isEdited: first.isEdition,
-                fulfillsOffer: first.fulfillsOffer,
-                part: nil
-            )
+        let lines = lines(of: items, context)
+        let texts = lines.map { line in
+            let poll = items[line.places[0]].poll.flatMap { PollName($0) }
+            return context.announcement(of: line.places.map { changes[$0] }, poll, line.kind, part: nil)
         }
         message.title = texts.count == 1 ? texts[0].title : context.messages.text(.severalPollsTitle)
         message.body = texts.map { $0.body }.joined(separator: lineBreak)
+        guard lines.contains(where: \.kind.isList) else { return }
+        let known = lines.filter { !$0.kind.isList }.flatMap(\.places).map { changes[$0] }
+        if !known.isEmpty {
+            let group = NotificationGroup(count: known.count, largest: context.largestGroup)
+            message.deepLink = NotificationLink.to(known, of: group, context.shortlink)
+        }
     }
 
     /// The polls that changes name, in their order; `nil` if they name none.
@@ -114,7 +127,8 @@ extension NotificationPolls {
 
 extension NotificationContext {
     /// The kind of the poll that a change names.
-    fileprivate func kind(of item: NotificationMessage.Item) -> PollKind {
-        item.poll.flatMap { PollName($0) }.map { kinds[$0] ?? PollKind(former: $0) } ?? .starredProjects
+    func kind(of item: NotificationMessage.Item) -> PollKind {
+        guard let poll = item.poll.flatMap({ PollName($0) }) else { return .starredProjects }
+        return kinds[poll] ?? PollKind(former: poll, isList: item.isListed)
     }
 }

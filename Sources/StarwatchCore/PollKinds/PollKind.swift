@@ -15,6 +15,9 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         json,
     ]
 
+    /// The kinds of polls of an Endorser server.
+    public static let ofEndorser = allCases.filter { !$0.isList }
+
     /// The traits, and what follows from them, made once.
     private final class Box: Sendable {
         let traits: PollTraits
@@ -49,7 +52,11 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
 
     /// The kind of a poll that is no longer configured, whose changes can still be announced. Its name tells, because most polls
     /// have the name of their kind.
-    package init(former poll: PollName) { self = PollKind(rawValue: poll.rawValue) ?? .starredProjects }
+    ///
+    /// - Parameter isList: Whether it was a list, whose name can be any.
+    package init(former poll: PollName, isList: Bool = false) {
+        self = isList ? .json : PollKind(rawValue: poll.rawValue) ?? .starredProjects
+    }
 
     public static func == (one: PollKind, other: PollKind) -> Bool { one.box === other.box }
 
@@ -73,9 +80,6 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
 
     /// Whether the poll asks for a list of any server, which its own settings describe.
     public var isList: Bool { scope == .list }
-
-    /// Whether only the claims of the poll's items name their plans.
-    package var namesPlanInClaim: Bool { endpoint == .offersToPlans }
 
     /// Whether the requests name plans.
     package var namesPlans: Bool { scope == .starredPlans || scope == .ownPlans }
@@ -105,15 +109,10 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// all pages together then say how far the poll has seen.
     package var walksRows: Bool { traits.item == .project }
 
-    /// Whether the poll's items are plans, of the account's stars or of anybody.
-    package var hasPlans: Bool { isOfPlans || walksRows }
-
-    /// Whether the poll's items are gifts.
-    package var isOfGifts: Bool { traits.item == .give }
-
-    /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
+    /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person. Items of
+    /// lists are no claims, and those of two lists have nothing in common.
     public func overlaps(_ other: PollKind) -> Bool {
-        traits.item == other.traits.item || hasPlans && other.hasPlans
+        !isList && traits.item == other.traits.item || traits.hasPlans && other.traits.hasPlans
     }
 
     /// A place of plans in a request.
@@ -169,7 +168,7 @@ public enum Endpoint: String, Sendable, CaseIterable {
     /// Whether a server can lack the endpoint and still be one that the agent works with.
     public var isOptional: Bool {
         switch self {
-        case .plansChanged, .offersToMe, .offersToMyProjects: false
+        case .plansChanged, .offersToMe, .offersToMyProjects, .list: false
         default: true
         }
     }

@@ -42,4 +42,10 @@ package struct PollTraits: Sendable {
     let leftOut: String
     /// A parameter of all requests.
     var filter: (String, String)?
+
+    /// Whether only the claims of the poll's items name their plans.
+    package var namesPlanInClaim: Bool { endpoint == .offersToPlans }
+
+    /// Whether the poll's items are plans, of the account's stars or of anybody.
+    package var hasPlans: Bool { item == .plan || item == .project }
 }

@@ -330,7 +330,7 @@ import Testing
 
     @Test func onlyPollsOfTheSameClaimsOverlap() {
         // The names of kinds begin with their claims, and those of starred projects are of projects.
-        let families = Dictionary(grouping: PollKind.allCases) { kind in
+        let families = Dictionary(grouping: PollKind.ofEndorser) { kind in
             kind == .starredProjects ? "projects" : kind.rawValue.prefix { $0 != "_" }
         }
         #expect(families["offers"]?.count == 3 && families["projects"] == [.starredProjects, .projectsOfInterest])
@@ -339,5 +339,7 @@ import Testing
                 #expect(family.allSatisfy { $0.overlaps(kind) == family.contains(kind) })
             }
         }
+        // Two lists have nothing in common.
+        #expect(!PollKind.allCases.contains { $0.overlaps(.json) || PollKind.json.overlaps($0) })
     }
 }

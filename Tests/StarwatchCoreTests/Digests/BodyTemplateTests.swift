@@ -38,12 +38,14 @@ import Testing
         (#""{{count}}""#, "3"), (#"" {{count}}""#, #"" 3""#), (#""{{ title }}""#, #""A""#), (#""{{canary}}""#, "true"),
         (#""{{part}}""#, "null"), (#""[{{part}}]""#, #""[]""#), (#""{{actions}}""#, #"["dismiss"]"#),
         (#""a {{actions}}""#, #""a [\"dismiss\"]""#), (#""{{changes.0.name}}""#, #""N""#),
+        (#""{{changes.1.values.author}}: {{changes.1.link}}""#, #""A: https://a.test/""#),
         (#""{{changes.0}}""#, #"{"name":"N"}"#), (#""{{changes.1.name}}""#, "null"),
         (#""{{action_labels.dismiss}}!""#, #""Weg!""#), (#""} }} {""#, #""} }} {""#),
     ])
     func aFieldHasItsValue(_ text: String, _ body: String) throws {
         let fields: [String: Any] = [
-            "count": 3, "title": "A", "canary": true, "actions": ["dismiss"], "changes": [["name": "N"]],
+            "count": 3, "title": "A", "canary": true, "actions": ["dismiss"],
+            "changes": [["name": "N"], ["link": "https://a.test/", "values": ["author": "A"]] as [String: Any]],
             "action_labels": ["dismiss": "Weg"],
         ]
         #expect(try render(text, fields) == body)
@@ -67,7 +69,9 @@ import Testing
         #expect(names.count == 29 && names.contains("deep_link") && names.contains("fire_at"), "\(names)")
         for name in names { _ = try template("\"{{\(name)}}\"") }
         for action in NotificationAction.allCases { _ = try template("\"{{action_labels.\(action.rawValue)}}\"") }
-        for part in ["jwt_id", "plan", "name", "changed_at", "fields", "edited", "fulfills_offer", "poll"] {
+        for part in [
+            "jwt_id", "plan", "name", "changed_at", "fields", "edited", "fulfills_offer", "poll", "link", "values",
+        ] {
             _ = try template("\"{{changes.99.\(part)}}\"")
         }
     }
@@ -89,6 +93,7 @@ import Testing
         ("[\"{{changes.100}}\"]", 1, "has the unknown field"), ("[\"{{changes.00}}\"]", 1, "has the unknown field"),
         ("[\"{{changes.0.x}}\"]", 1, "has the unknown field"),
         ("[\"{{changes.0.name.x}}\"]", 1, "has the unknown field"),
+        ("[\"{{changes.0.values.}}\"]", 1, "has the unknown field"),
         ("[\"{{action_labels.x}}\"]", 1, "has the unknown field"), ("[\"{{count.0}}\"]", 1, "has the unknown field"),
         ("[\"{{a very long secret that somebody put between braces}}\"]", 1, "has the unknown field in {{ }}"),
         ("[\"{{\\u001b[2J}}\"]", 1, "has the unknown field in {{ }}"),

@@ -288,6 +288,19 @@ import Testing
         #expect(texts == expected)
     }
 
+    @Test func itemsOfListsAreCountedInEveryLanguage() throws {
+        #expect(
+            try texts("en", of: .json).prefix(3) == [
+                "0 items are new or have changed", "1 item is new or has changed", "2 items are new or have changed",
+            ]
+        )
+        let forms = [
+            "pozycji jest nowych lub zmienionych", "pozycja jest nowa lub zmieniona", "pozycje są nowe lub zmienione",
+        ]
+        #expect(try texts("pl", of: .json).prefix(3) == zip(0..., forms).map { "\($0) \($1)" }[...])
+        #expect(try texts("ja", of: .json) == Self.counts.map { "新規または変更された項目が\($0)件あります" })
+    }
+
     @Test(arguments: ["en", "ja", "pl"], PollKind.allCases)
     func notificationsContainNoPlaceholder(_ locale: String, _ kind: PollKind) throws {
         let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))

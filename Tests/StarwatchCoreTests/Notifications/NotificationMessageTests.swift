@@ -189,6 +189,7 @@ import Testing
         let change: [String: Any] = ["jwt_id": text, "plan": text, "changed_at": text]
         let named: [String: Any] = [
             "name": text, "fields": fields, "edited": true, "fulfills_offer": true, "poll": text,
+            "link": text, "values": ["author": text, "a": text],
         ]
         let texts = ["id", "run_id", "poll", "collapse_key", "title", "body", "locale", "created_at", "deep_link"]
         let least: [String: Any] = [

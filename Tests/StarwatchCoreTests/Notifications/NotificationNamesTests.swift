@@ -50,6 +50,27 @@ import Testing
         #expect(NotificationNames.address(ofPlan: plan) == (isOne ? plan : nil))
     }
 
+    /// What markup could read is percent-encoded, so that no format needs an escape but that of `&` in HTML.
+    @Test(
+        arguments: [
+            ("https://a.test", "https://a.test"), ("http://a.test/x", "http://a.test/x"),
+            ("HTTPS://A.test:8443/x", "HTTPS://A.test:8443/x"),
+            ("https://a.test/r?id=5&x=a+b,c#top", "https://a.test/r?id=5&x=a+b,c#top"),
+            ("https://a.test?q", "https://a.test?q"),
+            ("https://a.test/@me:x/$1", "https://a.test/@me:x/$1"),
+            ("https://a.test/%C3%A9%zz%", "https://a.test/%C3%A9%25zz%25"),
+            ("https://a.test/é", "https://a.test/%C3%A9"), ("https://a.test/#a#b", "https://a.test/#a%23b"),
+            ("https://a.test/\"><b>'`", "https://a.test/%22%3E%3Cb%3E%27%60"),
+            ("https://a.test/a)*!;[x]|\\{}^ ", "https://a.test/a%29%2A%21%3B%5Bx%5D%7C%5C%7B%7D%5E%20"),
+            ("https://localhost/b", nil), ("https://127.0.0.1/b", nil), ("https://user@a.test/", nil),
+            ("https://a.test:0/b", nil), ("javascript:alert(1)", nil), ("https://a.test\u{a}/b", nil),
+            ("https://a.test\\@b.test/", nil), ("https://a.test/" + String(repeating: "x", count: 1000), nil),
+        ] as [(String, String?)]
+    )
+    func aLinkOfAListNeedsNoEscape(link: String, address: String?) {
+        #expect(NotificationNames.address(ofLink: link) == address)
+    }
+
     @Test func eachOfSeveralNamesHasTheAddressThatItsIDIs() throws {
         let names = try names([
             ("https://endorser.ch/entity/1", "Creek"), ("no address", "Fence"), ("https://a.test/x", nil),

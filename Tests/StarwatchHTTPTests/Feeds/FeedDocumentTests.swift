@@ -242,6 +242,28 @@ import Testing
         }
     }
 
+    @Test func anItemOfAListHasItsOwnLink() throws {
+        var change = Change(id: .floor(.ulid, at: Timestamp(seconds: 1_767_000_000)), plan: "id", name: "v2")
+        change.details = ItemDetails(link: "https://a.test/?a=1&b=<i>", fields: [:])
+        let message = NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("releases")),
+            kind: .json,
+            changes: [change],
+            context: NotificationContext(),
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        let entry = FeedEntry(sequence: 1, storedAt: "2026-01-01T00:00:01.000Z", notification: message)
+        let (link, item) = ("https://a.test/?a=1&b=%3Ci%3E", try items(answer(.json, [entry]))[0])
+        #expect(item["url"] as? String == link)
+        #expect((item["content_html"] as? String)?.contains("<a href=\"https://a.test/?a=1&amp;b=%3Ci%3E\">") == true)
+        let atom = text(try answer(.atom, [entry]))
+        #expect(
+            atom.contains("<link rel=\"alternate\" type=\"text/html\" href=\"https://a.test/?a=1&amp;b=%3Ci%3E\"/>")
+        )
+    }
+
     @Test(arguments: [
         ("en", "Changed: description, end time", "A project without a name"),
         ("pl", "Zmieniono: opis, koniec", "Projekt bez nazwy"),

@@ -18,7 +18,7 @@ enum ExpectedFamilies {
         "endpoint",
         [
             "plans_changed", "offers_to_me", "offers_to_my_projects", "offers_to_plans", "gives_to_me",
-            "gives_to_plans", "plans", "claims", "acknowledge", "time",
+            "gives_to_plans", "plans", "claims", "acknowledge", "time", "list",
         ]
     )
     private static let retryReason: (String, [String]?) = (

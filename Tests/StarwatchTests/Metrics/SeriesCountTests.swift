@@ -204,6 +204,7 @@ import Testing
         #expect(try endpoints(.starredProjects) == ["plans_changed"])
         #expect(try endpoints(.offersToMe) == ["offers_to_me"])
         #expect(try endpoints(.givesToMyProjects) == ["plans", "gives_to_plans"])
+        #expect(try endpoints(.json) == ["list"])
     }
 
     @Test func hostPollsAppearAtTheirFirstUseWithTheirCounts() throws {

@@ -292,7 +292,7 @@ import Testing
 
     // The server answers everybody about projects, and tells nobody else's gifts to a person.
     @Test func onlyWhatIsAboutThePersonNeedsAToken() {
-        #expect(PollKind.allCases.filter { !$0.needsToken } == [.starredProjects, .offersToStarred, .givesToStarred])
+        #expect(PollKind.ofEndorser.filter { !$0.needsToken } == [.starredProjects, .offersToStarred, .givesToStarred])
     }
 
     @Test(arguments: [PollKind.givesToStarred, .offersToStarred])

@@ -24,9 +24,9 @@ struct ChatText: Sendable {
         }
     }
 
-    /// The name as a link in HTML. An address of a project needs no escape.
+    /// The name as a link in HTML. Addresses have no other sign of HTML than `&`.
     static func anchor(_ name: String, _ address: String?) -> String {
-        address.map { "<a href=\"\($0)\">\(name)</a>" } ?? name
+        address.map { "<a href=\"\($0.replacing("&", with: "&amp;"))\">\(name)</a>" } ?? name
     }
 
     /// Text of Slack outside of blocks. Slack reads three entities only, and has no escape for its other signs.
