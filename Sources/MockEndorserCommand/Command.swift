@@ -11,7 +11,8 @@ struct MockEndorserCommand: AsyncParsableCommand {
         abstract: "Runs a mock Endorser server on 127.0.0.1, for tests and demos.",
         discussion: """
             Prints its URL once it listens. POST /mock/publish, /mock/fault, /mock/skew and /mock/clear-faults control \
-            it; GET /mock/state, /mock/plans and /mock/hook show its state; POST /hook receives webhooks.
+            it; POST and DELETE /mock/list?path=PATH change a list; GET /mock/state, /mock/plans and /mock/hook show \
+            its state; POST /hook receives webhooks.
             """
     )
 
@@ -71,7 +72,7 @@ struct MockEndorserCommand: AsyncParsableCommand {
         var options = MockServerOptions()
         options.port = port
         options.dialect = dialect == .canonical ? .canonical : .endorser
-        content.apply(to: &options)
+        try content.apply(to: &options)
         try access.apply(to: &options)
         options.latency = latency.value
         options.clockSkew = clockSkew.value

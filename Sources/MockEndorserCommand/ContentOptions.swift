@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MockEndorser
 
 /// The options for plans, changes and offers.
@@ -21,6 +22,9 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "The DID that owns every second plan and receives the offers.")
     var owner: String?
 
+    @Option(help: ArgumentHelp("A list of another API, as JSON; can be repeated.", valueName: "file"))
+    var json: [String] = []
+
     @Option(help: "The generator's seed.")
     var seed: UInt64 = 1
 
@@ -33,12 +37,19 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    func apply(to options: inout MockServerOptions) {
+    /// - Throws: `ValidationError` for a file that is no list, or Foundation's error if it cannot be read.
+    func apply(to options: inout MockServerOptions) throws {
         options.planCount = plans
         options.history.changes = changes
         options.history.span = changesOver.value
         options.generator.ownerDID = owner
         options.generator.seed = seed
+        options.lists = try json.map { file in
+            let content = try Data(contentsOf: URL(fileURLWithPath: file))
+            do { return try MockList(json: content) } catch {
+                throw ValidationError("--json \(file) must have a path and items, as in Examples/Lists.")
+            }
+        }
     }
 }
 

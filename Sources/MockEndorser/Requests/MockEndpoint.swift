@@ -16,6 +16,8 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
     case content
     /// The receiver of digest callbacks, `/callback`.
     case callback
+    /// A ``MockList``.
+    case list
     /// Any other path.
     case other
 

@@ -10,6 +10,7 @@ enum ControlRoutes {
         case ("GET", "/mock/hook"): return hookReply(state)
         case ("POST", "/mock/publish"): return publish(request, &state)
         case ("POST", "/mock/fault"): return fault(request, &state)
+        case ("POST", "/mock/list"), ("DELETE", "/mock/list"): return list(request, &state)
         case ("POST", "/mock/skew"): return skew(request, &state)
         case ("POST", "/mock/clear-faults"):
             state.faults.clear()
@@ -48,6 +49,19 @@ enum ControlRoutes {
         )
         let gives = state.publishGives(count: body.gives ?? 0, to: body.recipientDid, by: body.offeredByDid)
         return .json(200, ["ids": strings(ids), "offers": strings(offers), "gives": strings(gives)])
+    }
+
+    /// Puts the item of the body into the list of `path`, or removes the one of `id`.
+    private static func list(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
+        guard let path = request.parameter("path"), state.lists[path] != nil else { return badBody }
+        if request.method == "DELETE" {
+            state.lists[path]?.remove(request.parameter("id") ?? "")
+        } else {
+            // Its keys stay as they are.
+            guard let item = try? JSONDecoder().decode(JSONValue.self, from: Data(request.body)) else { return badBody }
+            state.lists[path]?.put(item)
+        }
+        return .json(200, ["items": .integer(state.lists[path]?.items.count ?? 0)])
     }
 
     private static func skew(_ request: IncomingRequest, _ state: inout MockState) -> Reply {

@@ -6,7 +6,7 @@ extension MockState {
         if request.path.hasPrefix("/mock/") { return ControlRoutes.respond(to: request, &self) }
         let now = options.now()
         log.reveal(at: now)
-        let endpoint = MockEndpoint(path: request.path)
+        let endpoint = lists[request.path] == nil ? MockEndpoint(path: request.path) : .list
         let recorded = request.recorded(as: endpoint, at: now)
         let fault = faults.take(for: endpoint)
         var call = APICall(request: request, endpoint: endpoint)
@@ -29,6 +29,8 @@ extension MockState {
             reply.addETag(for: call.request)
             return reply
         case .callback: return Reply(status: 204)
+        case .list:
+            if let list = lists[call.request.path] { return list.respond(to: call.request) }
         default: break
         }
         return switch options.dialect {

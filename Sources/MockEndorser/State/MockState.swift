@@ -18,6 +18,8 @@ struct MockState: Sendable {
     var hooks: HookReceiver
     /// The JSON body of `/content`.
     var content = "{}"
+    /// The lists of other APIs, by path.
+    var lists: [String: MockList]
     /// Parsed queries by request body.
     var queries: [[UInt8]: ChangesQuery] = [:]
 
@@ -27,6 +29,7 @@ struct MockState: Sendable {
     init(options: MockServerOptions) {
         self.options = options
         clockSkew = options.clockSkew
+        lists = Dictionary(options.lists.map { ($0.path, $0) }) { $1 }
         log = ChangeLog(keepsOneRowPerPlan: options.keepsOneRowPerPlan ?? (options.dialect == .endorser))
         faults = FaultScript(random: RandomFaults(rate: options.randomFaults.rate, seed: options.randomFaults.seed))
         requests = RequestLog(capacity: options.recordedRequests)

@@ -76,6 +76,8 @@ public struct MockServerOptions: Sendable {
     public var hookSecret: [UInt8]?
     /// Number of requests kept for ``MockServer/requests(matching:)``. The oldest are removed first.
     public var recordedRequests = 10_000
+    /// Lists of other APIs, each at its path. Empty by default.
+    public var lists: [MockList] = []
     /// The clock, without skew.
     public var now: @Sendable () -> Date = { Date() }
 

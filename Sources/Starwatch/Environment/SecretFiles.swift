@@ -45,6 +45,16 @@ struct SecretFiles: Sendable {
         guard path != nil else { return nil }
         return ProxyLogin(try file(path, "\(section).proxy_login_file", holding: .login).bytes())
     }
+
+    /// Reads the headers of a list's requests; none without a file.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    func headers(_ path: String?, of section: String) throws(AgentError) -> [(name: String, value: String)] {
+        guard path != nil else { return [] }
+        let content = try file(path, "\(section).headers_file", holding: .headers).bytes()
+        // The file's content has been checked.
+        return (try? HeadersFile.parse(content)) ?? []
+    }
 }
 
 extension SecretContent {

@@ -32,6 +32,9 @@ extension AgentOptions {
         for poll in polls where !poll.planIDs.isEmpty {
             report("polls.\(poll.name).plan_ids", "has no meaning with accounts: many; give each account its stars.")
         }
+        for poll in polls where poll.kind.isList {
+            report("polls.\(poll.name).kind", "cannot be json with accounts: many; watch lists with an agent of their own.")
+        }
         for (index, sink) in delivery.sinks.enumerated() {
             // An account that brings the address brings the secret.
             if sink.partsOfAccounts.needed.contains(.url), sink["token_file"] != nil {

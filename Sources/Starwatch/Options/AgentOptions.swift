@@ -36,6 +36,9 @@ public struct AgentOptions: Sendable, Hashable {
     public var hostPollRetry: RetryPolicy?
 
     public init() {}
+
+    /// Whether there is no poll of an Endorser server.
+    package var pollsListsAlone: Bool { !polls.isEmpty && polls.allSatisfy(\.kind.isList) }
 }
 
 /// The Endorser server and the connection to it.

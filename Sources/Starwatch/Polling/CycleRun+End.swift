@@ -28,7 +28,7 @@ extension CycleRun {
                 await cycle.gate.hold(until: now + RetryDecision.waitAfterRefusedToken, now: now)
             }
             // The server rejects a cursor of another dialect.
-            if failure.result == .badRequest, failure.status == 400 {
+            if failure.result == .badRequest, failure.status == 400, !cycle.poll.kind.isList {
                 cycle.gate.known.doubtDialect(now: time.now)
             }
         case .page(let rejection):

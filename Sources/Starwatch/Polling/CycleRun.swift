@@ -363,7 +363,7 @@ struct CycleRun: ~Copyable {
             }
         } catch { throw .request(.unstored(error)) }
         guard let counts = committed else { throw .staleIdentity }
-        report(counts)
+        report(counts, ofPage: walk.pages, isNews: !place.isBootstrap)
         if counts.outOfRoom { walk.stop() }
         if !place.isBootstrap { place.isWalkStored = plan.walk != nil }
         place.room -= counts.inserted - counts.suppressed + counts.refetched
@@ -382,18 +382,18 @@ struct CycleRun: ~Copyable {
 
     /// Counts and logs what a page's commit did. A page can have thousands of newly quarantined items. Ten of them are
     /// logged, each with its first issue.
-    private func report(_ counts: PageCommitCounts) {
+    func report(_ counts: PageCommitCounts, ofPage page: Int, isNews: Bool) {
         for item in counts.quarantined.prefix(10) {
             guard let issue = item.issues.first else { continue }
             log(
                 .pollItemQuarantined,
                 [
-                    .kind: "\(item.violation.rawValue)", .page: .number(walk.pages), .path: "\(issue.path)",
+                    .kind: "\(item.violation.rawValue)", .page: .number(page), .path: "\(issue.path)",
                     .problem: "\(issue.problem.rawValue)",
                 ]
             )
         }
-        if counts.inserted > 0, !place.isBootstrap {
+        if counts.inserted > 0, isNews {
             cycle.metrics.polls.changesFound[cycle.poll.label].increment(by: UInt64(counts.inserted))
         }
         if counts.unseen > 0 { cycle.metrics.polls.superseded[cycle.poll.label].increment(by: UInt64(counts.unseen)) }

@@ -73,6 +73,27 @@ struct PageSource {
         return chunk?.search.map { search in page.only { search.finds($0.location) ? $0 : nil } } ?? page
     }
 
+    /// Sends one request for a page of a list.
+    ///
+    /// - Parameter known: The validators of a conditional request; `nil` for another one.
+    mutating func list(
+        _ request: ListRequest,
+        known: ListState?,
+        by reader: ListReader
+    ) async throws(PollCycle.Stop) -> ListAnswer {
+        var message = cycle.request(.list, of: nil)
+        (message.url, message.validators) = (request.url, known)
+        let isConditional = known?.etag != nil || known?.lastModified != nil
+        let (wall, page) = (cycle.time.now, count + 1)
+        let (answer, end) = try await answer(to: message) { response, askedAt in
+            ListAnswer.read(response, to: request, isConditional: isConditional, by: reader)
+        }
+        guard let trace = end.trace else { return answer }
+        return answer.asked(
+            PageOrigin(page: page, request: trace, askedAt: wall, answeredAt: wall + end.duration, tries: end.tries)
+        )
+    }
+
     private mutating func answer<Answer: Sendable>(
         to request: EndorserRequest,
         _ read: @escaping @Sendable (HTTPResponse, Timestamp) -> Result<Answer, APIFailure>

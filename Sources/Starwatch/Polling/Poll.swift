@@ -18,18 +18,21 @@ package final class Poll: Sendable {
     package let longestGap: Duration
     /// The polls that can have the same claims; the poll itself is among them.
     package let overlapping: [PollName]
+    /// The way to the server of a list; `nil`: the poll asks the account's server.
+    let server: EndorserAPI?
 
     package init(
         _ options: PollOptions,
         label: ConfiguredName,
         schedule: Schedule,
-        staleAfter: Duration,
         splay: Duration,
         longestGap: Duration,
-        overlapping: [PollName]
+        overlapping: [PollName],
+        server: EndorserAPI? = nil
     ) {
-        (self.options, self.label, self.schedule, self.staleAfter) = (options, label, schedule, staleAfter)
-        (self.splay, self.longestGap, self.overlapping) = (splay, longestGap, overlapping)
+        (self.options, self.label, self.schedule) = (options, label, schedule)
+        staleAfter = options.staleAfter ?? Schedule.staleAfter(longestGap: longestGap)
+        (self.splay, self.longestGap, self.overlapping, self.server) = (splay, longestGap, overlapping, server)
     }
 
     /// The same poll with the delay of one of many accounts.
@@ -38,10 +41,10 @@ package final class Poll: Sendable {
             options,
             label: label,
             schedule: schedule,
-            staleAfter: staleAfter,
             splay: Splay.delay(instance: account.rawValue, poll: name, within: options.splay),
             longestGap: longestGap,
-            overlapping: overlapping
+            overlapping: overlapping,
+            server: server
         )
     }
 

@@ -55,7 +55,11 @@ extension PollCycle {
             switch self {
             case .request(let failure): failure.failure
             case .page(let rejection):
-                APIFailure(.contract, "The server's answer broke its contract (\(rejection.violation.rawValue)).")
+                APIFailure(
+                    .contract,
+                    rejection.sentence
+                        ?? "The server's answer broke its contract (\(rejection.violation.rawValue))."
+                )
             case .staleIdentity, .interestsChanged: APIFailure(.identityChanged)
             }
         }

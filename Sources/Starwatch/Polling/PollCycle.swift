@@ -33,8 +33,8 @@ package final class PollCycle: Sendable {
 
     var store: Store { service.environment.store }
     var identity: IdentityContext { service.account.identity }
-    var api: EndorserAPI { service.account.api }
-    var gate: Gate { service.account.gate }
+    var api: EndorserAPI { poll.server ?? service.account.api }
+    var gate: Gate { api.gate }
     var outbox: OutboxOptions { service.options.outbox }
     var metrics: AgentMetrics { service.environment.metrics }
     var clock: ServerClock { service.environment.clock }
@@ -45,7 +45,7 @@ package final class PollCycle: Sendable {
     /// It runs on the gate, which most steps use. From elsewhere each use would take jobs of the executor: 23 for an
     /// unchanged cycle, not 7 (callgrind, `Benchmarks/poll cycles`).
     ///
-    /// - Parameter gate: The gate of the account's server.
+    /// - Parameter gate: The gate of the poll's server.
     package func run(on gate: isolated Gate) async -> Result {
         await Trace.span(.cycle) { span in
             let result = await steps()
@@ -104,7 +104,13 @@ package final class PollCycle: Sendable {
             metrics.polls.inFlight[poll.label].set(1)
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
-            do throws(Stop) { try await run.fetchAndStore() } catch { await run.stop(error) }
+            do throws(Stop) {
+                if poll.kind.isList {
+                    try await ListRun(self).fetchAndStore(&run)
+                } else {
+                    try await run.fetchAndStore()
+                }
+            } catch { await run.stop(error) }
             let result = await run.finish(startedAt: startedAt, begun: begun)
             if result.skip != nil { recordSkip(of: stream, plannedBefore: state.nextRun) }
             return result
@@ -154,6 +160,7 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
+        if poll.kind.isList { return try await ListRun(self).tryPage(of: &source) }
         var plans = NamedPlans(poll)
         if poll.kind.scope == .ownPlans { plans.own = try await source.ownClaims() }
         let chunk = plans.split(snapshot, in: dialect).first

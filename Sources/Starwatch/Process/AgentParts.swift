@@ -15,6 +15,8 @@ struct AgentParts {
     let assumedDialect: Dialect
     /// The schedules, in the order of the polls.
     let schedules: [Schedule]
+    /// The headers of the requests for lists, in the order of the polls.
+    let headers: [[(name: String, value: String)]]
     /// The sinks, in the order of the configuration.
     let sinks: [any NotificationSink]
     /// The store of a sink of kind `feed`.
@@ -64,6 +66,11 @@ struct AgentParts {
         }
         let secrets = SecretFiles.ofProcess
         do throws(AgentError) {
+            var headers: [[(name: String, value: String)]] = []
+            for poll in options.polls {
+                headers.append(try secrets.headers(poll.json?.headersFile, of: "polls.\(poll.name)"))
+            }
+            self.headers = headers
             tokens = try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
                 .maker()
             sinks = try SinkFactory(

@@ -113,33 +113,67 @@ extension AgentParts {
     }
 
     func client(_ options: AgentOptions, showing certificates: CertificateMetrics) -> EndorserClient {
+        client(options, http: WatchedTransport(http) { certificates.show($0, of: .server) })
+    }
+
+    private func client(
+        _ options: AgentOptions,
+        http: any HTTPTransport,
+        headers: [(name: String, value: String)] = []
+    ) -> EndorserClient {
         EndorserClient(
-            http: WatchedTransport(http) { certificates.show($0, of: .server) },
+            http: http,
             baseURL: url.base,
             clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
             userAgent: options.server.userAgent ?? AgentVersion.userAgent,
             timeout: options.server.timeout,
-            maxResponseBytes: options.server.maxResponseBytes
+            maxResponseBytes: options.server.maxResponseBytes,
+            headers: headers
         )
     }
 
-    func polls(_ options: AgentOptions, environment: Environment, instance: String) -> [Poll] {
+    /// The way to the server of a list, which gets no tokens. Lists of one server share its gate.
+    func server(
+        of list: JSONPoll,
+        headers: [(name: String, value: String)],
+        _ options: AgentOptions,
+        by road: (requester: Requester, environment: Environment, progress: ProgressMark)
+    ) -> EndorserAPI {
+        EndorserAPI(
+            client: client(options, http: http, headers: headers),
+            gate: road.requester.gates.gate(to: ServerURL(list.url)?.origin ?? list.url),
+            tokens: AnonymousTokenProvider(),
+            assumedDialect: assumedDialect,
+            requester: road.requester,
+            environment: road.environment,
+            progress: road.progress
+        )
+    }
+
+    /// - Parameter server: Returns the way to the server of a list.
+    func polls(
+        _ options: AgentOptions,
+        environment: Environment,
+        instance: String,
+        server: (JSONPoll, _ headers: [(name: String, value: String)]) -> EndorserAPI
+    ) -> [Poll] {
         // One list for every poll of a kind, because there can be many polls.
         let overlapping = Dictionary(
             uniqueKeysWithValues: PollKind.allCases.map { kind in
                 (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
             }
         )
-        return zip(options.polls, schedules).map { poll, schedule in
+        return options.polls.indices.map { index in
+            let (poll, schedule) = (options.polls[index], schedules[index])
             let gap = schedule.longestGap(from: environment.time.now)
             return Poll(
                 poll,
                 label: environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
-                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
                 splay: Splay.delay(instance: instance, poll: poll.name, within: poll.splay),
                 longestGap: gap,
-                overlapping: overlapping[poll.kind] ?? []
+                overlapping: overlapping[poll.kind] ?? [],
+                server: poll.json.map { server($0, headers[index]) }
             )
         }
     }

@@ -138,7 +138,10 @@ package final class AgentProcess: Sendable {
         pollManager = Self.manager(options, http: parts.http, environment: environment, requester: requester)
         gate = parts.gate(options, environment: environment, in: gates)
         client = parts.client(options, showing: metrics.problems.certificates)
-        polls = parts.polls(options, environment: environment, instance: instance)
+        let road = (requester: requester, environment: environment, progress: progress)
+        polls = parts.polls(options, environment: environment, instance: instance) { [parts] list, headers in
+            parts.server(of: list, headers: headers, options, by: road)
+        }
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
         let hasTokens = !parts.tokens().isAnonymous
         let shared = options.fleetOfMany?.sharedRequests == true ? polls : []

@@ -21,11 +21,23 @@ extension ConfigurationTable {
         if root?.mapping != nil || file.isNull {
             journal.servesMany = file.field("accounts").text == AccountMode.many.rawValue
             ConfigurationTable.settings.readAll(&options, from: file)
+            completeForLists(&options, file)
             checkTogether(options, journal)
         } else {
             journal.report("must have settings as \"section:\" with \"key: value\" lines below.", at: "", line: 1)
         }
         return options
+    }
+
+    /// Gives an agent of lists alone what it needs and its file need not name: a server, whose time does not count, and an
+    /// identity.
+    private static func completeForLists(_ options: inout AgentOptions, _ file: SettingsField) {
+        guard options.pollsListsAlone, options.accounts == .one, let origin = options.polls.first?.json?.origin else {
+            return
+        }
+        if file.field("server").section?.has("url") != true { options.server.url = origin }
+        if file.field("clock").section?.has("source") != true { options.clock.source = .system }
+        options.initialIdentity = options.initialIdentity ?? DID("did:starwatch:local")
     }
 
     /// Checks between settings of several sections.

@@ -83,7 +83,8 @@ extension ConfigurationTable {
     private static var fields: Rule<[String: JSONPointer]> {
         let print = { (fields: [String: JSONPointer]) in
             let places = fields.sorted { $0.key < $1.key }
-            return "{\(places.map { "\($0.key): \(ConfigurationPrinter.scalar($0.value.rawValue))" }.joined(separator: ", "))}"
+            return
+                "{\(places.map { "\($0.key): \(ConfigurationPrinter.scalar($0.value.rawValue))" }.joined(separator: ", "))}"
         }
         return Rule(print: print) { field in
             field.section?.fields.reduce(into: [:]) { fields, entry in
@@ -143,6 +144,10 @@ extension ConfigurationTable {
     }
 
     private static func checkTexts(_ poll: PollOptions, _ section: SettingsField) {
+        let fields = Set(poll.json?.fields.keys.map(\.self) ?? [])
+        for (key, problem) in poll.texts.problems(fields: fields) {
+            section.field("texts").report(problem, at: key)
+        }
     }
 }
 

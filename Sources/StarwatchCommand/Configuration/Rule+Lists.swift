@@ -24,7 +24,9 @@ extension Rule<JSONPointer> {
 extension Rule<[JSONPoll.Expectation]> {
     /// The conditions of an answer.
     static var expectations: Rule {
-        Rule { ConfigurationPrinter.flow($0.map(\.setting)) } read: { field in
+        Rule {
+            ConfigurationPrinter.flow($0.map(\.setting))
+        } read: { field in
             if field.isNull { return [] }
             guard let items = field.items else {
                 return field.reject("must be a list, such as [{pointer: /status, equals: ok}].")
@@ -100,7 +102,9 @@ extension ValueRules {
 
     /// Accepts the name of a parameter, before percent-encoding.
     static func parameter(_ text: String) -> String? {
-        let isName = text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 && !"&=?#".unicodeScalars.contains($0) }
+        let isName = text.unicodeScalars.allSatisfy {
+            $0.value > 32 && $0.value != 127 && !"&=?#".unicodeScalars.contains($0)
+        }
         return isName && (1...100).contains(text.utf8.count)
             ? nil : "must be the name of a parameter, such as cursor, without spaces, &, =, ? and #."
     }

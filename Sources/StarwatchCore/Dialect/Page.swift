@@ -140,9 +140,16 @@ public struct PageRejection: Error, Sendable, Hashable {
     public let issues: [ValidationIssue]
     /// Whether single items are invalid, so that a page without them would be valid.
     public let isOfItems: Bool
+    /// The reason in the words of a list's settings; `nil` for pages of an Endorser server.
+    public let sentence: String?
 
-    public init(violation: ContractViolation, issues: [ValidationIssue], isOfItems: Bool = false) {
-        (self.violation, self.issues, self.isOfItems) = (violation, issues, isOfItems)
+    public init(
+        violation: ContractViolation,
+        issues: [ValidationIssue],
+        isOfItems: Bool = false,
+        sentence: String? = nil
+    ) {
+        (self.violation, self.issues, self.isOfItems, self.sentence) = (violation, issues, isOfItems, sentence)
     }
 }
 
@@ -190,6 +197,11 @@ public struct RefusedItem: Sendable, Hashable {
         issues = [ValidationIssue(path: "$.data[?]", problem: .unreadable)]
         self.span = span
         fingerprint = [span.lower.rawValue, span.upper.rawValue].stableHash
+    }
+
+    /// An item of a list, which no cursor passes.
+    init(_ issue: ValidationIssue, fingerprint: Int64) {
+        (violation, id, issues, self.fingerprint) = (.schema, nil, [issue], fingerprint)
     }
 
     init(_ item: ItemWire, violation: ContractViolation, issues: [ValidationIssue], place: String) {

@@ -87,6 +87,9 @@ public struct JSONPoll: Sendable, Hashable {
 
     public init() {}
 
+    /// Scheme, host and port of ``url``; `nil` if it is no URL.
+    package var origin: String? { ListURL.origin(of: url) }
+
     /// The largest number of items of a list, and of those that are remembered.
     package static let largestList = 10_000
 }

@@ -31,7 +31,7 @@ public struct ItemVersion: Sendable, Hashable {
     package func isNews(after former: Int64?, isSame: Bool) -> Bool {
         guard !isSame else { return false }
         guard let rank, let former else { return true }
-        return rank > former
+        return rank >= former
     }
 }
 

@@ -38,7 +38,7 @@ struct HostRequester: Sendable {
             _ = open.receive(exchange)
             switch exchange.answer {
             case .success(let response) where response.status == 304 && request.validator == nil:
-                await open.end(with: Self.unexpectedNotModified)
+                await open.end(with: .unexpectedNotModified)
             case .success: await open.end(with: nil)
             case .failure(let failure): await open.end(with: failure)
             }
@@ -95,11 +95,4 @@ struct HostRequester: Sendable {
             return failure
         }
     }
-
-    private static let unexpectedNotModified = APIFailure(
-        result: .malformed,
-        failureClass: .malformed,
-        status: 304,
-        reason: "The server answered \"not modified\" (304) to a request that was not conditional."
-    )
 }

@@ -169,8 +169,9 @@ struct MoveRows {
                 guard row.count == columns.count else { throw UnusableValue() }
                 var values = Dictionary(uniqueKeysWithValues: zip(columns, row))
                 let id = table.isNumbered ? values.removeValue(forKey: "id") : nil
-                // A fingerprint is any number.
-                guard values.allSatisfy({ $0.key == "fingerprint" || !$0.value.isOutOfRange }) else {
+                // These are any numbers.
+                let free: Set = ["fingerprint", "rank"]
+                guard values.allSatisfy({ free.contains($0.key) || !$0.value.isOutOfRange }) else {
                     throw UnusableValue()
                 }
                 if ["feed", "notifications"].contains(table.name) {

@@ -41,7 +41,7 @@ struct MovedTable {
             lookup: ("plan_id", "plan"),
             original: "sealed_plan_id"
         ),
-        ofStream("ledger"), ofStream("watermark_moves"),
+        ofStream("ledger"), ofStream("watermark_moves"), ofStream("list_states"), ofStream("seen_items"),
         ofStream("history", isNumbered: true), ofStream("quarantine", isNumbered: true),
         MovedTable(
             name: "page_fetches",

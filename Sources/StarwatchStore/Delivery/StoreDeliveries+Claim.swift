@@ -203,8 +203,8 @@ extension DeliveryRows {
             var unreadable: [Int64] = []
             let rows = try db.rows(
                 """
-                SELECT reason, jwt_id, plan_id, name, is_offer, is_edition, fulfills_offer, id, retry_count, created_at,
-                    run_id, changed_fields
+                SELECT reason, jwt_id, plan_id, name, is_offer, is_edition, fulfills_offer, details, id, retry_count,
+                    created_at, run_id, changed_fields
                 FROM notification_outbox
                 WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
                 """,

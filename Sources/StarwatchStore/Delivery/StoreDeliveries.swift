@@ -187,8 +187,9 @@ struct DeliveryRows {
             (result, closed) = (.dead(dead), .dead)
         case .delivered:
             let ids = try moved(
-                // The notification has the changed fields. Without them rows do not grow, so no page of them is split.
-                "state = 'delivered', delivered_at = ?1, reason = NULL, changed_fields = NULL",
+                // The notification has the changed fields and the details. Without them rows do not grow, so no page of them is
+                // split.
+                "state = 'delivered', delivered_at = ?1, reason = NULL, changed_fields = NULL, details = NULL",
                 [now.milliseconds, stream, id]
             )
             delta.delivered = ids.count

@@ -43,7 +43,7 @@ extension StoreDigests {
             let last: Int64 = try db.value("SELECT max(id) FROM notification_outbox") ?? 0
             let found = try db.all(
                 """
-                SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer, o.is_edition, o.fulfills_offer
+                SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer, o.is_edition, o.fulfills_offer, o.details
                 FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
                     AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END

@@ -12,6 +12,8 @@ package struct ListCommit: Sendable, Hashable {
     package var number = 1
     /// The items in the order in which they are announced, the oldest first.
     package var items: [ListItem]
+    /// The ids of all items of the walk, which are never forgotten to make place for others.
+    package var listed: [String] = []
     /// The rejected items, for the quarantine.
     package var refused: [RefusedItem] = []
     /// Whether the items are only remembered and not announced, because the poll never ran before.

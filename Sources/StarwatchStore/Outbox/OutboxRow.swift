@@ -41,14 +41,14 @@ struct OutboxRows {
     /// The states of rows that can still be announced.
     static let announceable: [OutboxState] = [.pending, .claimed, .evicted, .dead]
 
-    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer`, `is_edition` and
-    /// `fulfills_offer`.
+    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer`, `is_edition`,
+    /// `fulfills_offer` and `details`.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.
     func change(_ row: SQLRow, of stream: Int64) throws -> Change {
         let id: JWTID = try row["jwt_id"]
         let place = place(stream, id)
-        return Change(
+        var change = Change(
             id: id,
             plan: try db.opened(row["plan_id"], .outboxPlan, row: place),
             name: try db.opened(row["name"], .outboxName, row: place),
@@ -56,13 +56,15 @@ struct OutboxRows {
             isEdition: try row["is_edition"],
             fulfillsOffer: try row["fulfills_offer"]
         )
+        change.details = try details(row["details"], place)
+        return change
     }
 
     /// The same for a person to look at: ``Unreadable/text`` takes the place of values that do not open.
     func visibleChange(_ row: SQLRow, of stream: Int64) throws -> Change {
         let id: JWTID = try row["jwt_id"]
         let place = place(stream, id)
-        return Change(
+        var change = Change(
             id: id,
             plan: try ifReadable { try db.opened(row["plan_id"], .outboxPlan, row: place) as String }
                 ?? Unreadable.text,
@@ -71,6 +73,13 @@ struct OutboxRows {
             isEdition: try row["is_edition"],
             fulfillsOffer: try row["fulfills_offer"]
         )
+        change.details = try details(row["details"], place)
+        return change
+    }
+
+    /// The details of a change, from their stored form. Without them it is announced too, so what does not open counts as none.
+    private func details(_ stored: String?, _ place: String) throws -> ItemDetails? {
+        try ifReadable { try db.opened(stored, .outboxDetails, row: place) }?.map(ItemDetails.init(stored:))
     }
 
     /// The stream for a person to look at. An account that does not open is ``Unreadable/account``.
@@ -115,7 +124,7 @@ extension OutboxRow {
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND coalesce(o.reason, '') <> '\(RowReason.discarded.rawValue)') AS undelivered_to,
-        o.is_offer, o.is_edition, o.fulfills_offer, o.stream_id, o.reason,
+        o.is_offer, o.is_edition, o.fulfills_offer, o.details, o.stream_id, o.reason,
         CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id

@@ -80,7 +80,7 @@ extension OutboxRows {
         try db.all(
             """
             SELECT DISTINCT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
-                p.fulfills_offer, CASE WHEN p.acknowledged_at IS NULL THEN 0 ELSE 1 END AS is_acknowledged
+                p.fulfills_offer, p.details, CASE WHEN p.acknowledged_at IS NULL THEN 0 ELSE 1 END AS is_acknowledged
             FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
             JOIN streams t ON t.account = s.account AND t.server = s.server AND t.id <> s.id
             CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id

@@ -32,14 +32,16 @@ struct PageInsertion {
     private var room: Int
     private var counts = PageCommitCounts()
 
-    fileprivate init(_ page: PageCommit, _ stream: Int64, _ db: Session) throws {
+    /// - Parameter known: The number of items that are not among the page's changes, because they are known.
+    init(_ page: PageCommit, _ stream: Int64, _ db: Session, known: Int = 0) throws {
         (self.page, self.stream, self.db) = (page, stream, db)
         fetch = try page.origin == nil ? nil : db.outbox.nextPageID()
         snapshots = PlanSnapshots(page.stream, db)
         room = page.room
+        (counts.handled, counts.duplicates) = (known, known)
     }
 
-    fileprivate mutating func run() throws -> PageCommitCounts {
+    mutating func run() throws -> PageCommitCounts {
         try insert()
         // A page without new rows has no story.
         if let fetch, let origin = page.origin, counts.inserted + counts.refetched > 0 {
@@ -86,8 +88,8 @@ struct PageInsertion {
             """
             INSERT INTO notification_outbox
                 (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                changed_fields, fetch_id, is_offer, is_edition, fulfills_offer)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                changed_fields, fetch_id, is_offer, is_edition, fulfills_offer, details)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
             """
         )
         let announced = page.disposition == .announce
@@ -112,6 +114,7 @@ struct PageInsertion {
                     page.runID, page.now.milliseconds, finished,
                     try db.sealed(difference, .outboxChanges, of: account, row: row), fetch, change.isOffer,
                     change.isEdition, change.fulfillsOffer,
+                    try db.sealed(change.details?.stored, .outboxDetails, of: account, row: row),
                 ])
                 if inserted == 1 {
                     try count(fetched)

@@ -12,7 +12,8 @@ extension StoreOutbox {
     /// - rows below the watermark, which are dead rows under retry, or announce what another poll was to announce: fetching
     ///   them again would also announce later rows that retention has deleted;
     /// - rows that nothing fetches again: of another server, of its former dialect, of an unconfigured poll, or of a
-    ///   stream without a bootstrap.
+    ///   stream without a bootstrap;
+    /// - rows of lists, whose identifiers their servers do not know. They fill the room, so that later items wait on the server.
     ///
     /// - Parameters:
     ///   - server: The polled server.

@@ -204,7 +204,7 @@ extension OutboxRows {
     func unreadable(among ids: [Int64]) throws -> [Int64] {
         let rows = try db.rows(
             """
-            SELECT id, stream_id, jwt_id, plan_id, name, is_offer, is_edition, fulfills_offer, notification_id
+            SELECT id, stream_id, jwt_id, plan_id, name, is_offer, is_edition, fulfills_offer, details, notification_id
             FROM notification_outbox
             WHERE reason = '\(RowReason.unreadable.rawValue)' AND id IN (SELECT value FROM json_each(?))
             """,

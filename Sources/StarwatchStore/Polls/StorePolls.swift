@@ -69,16 +69,7 @@ package struct StorePolls: Sendable {
                 guard try db.identity.isCurrent(stream.account, generation: generation),
                     try db.streams.understands(top?.kind, of: id), try db.stars.isWanted(stream, interests)
                 else { return false }
-                try db.run(
-                    """
-                    UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,
-                        walk_before = NULL, walk_after = NULL,
-                        fetch_cursor = CASE WHEN fetch_cursor IS NULL OR fetch_cursor < ?2 THEN ?2 ELSE fetch_cursor END
-                    WHERE id = ?3
-                    """,
-                    [now.milliseconds, top?.rawValue, id]
-                )
-                if let top { _ = try db.acknowledgements.swap(stream, expected: nil, new: top, now) }
+                try db.streams.finishBootstrap(of: stream, id, top: top, now)
                 if let cycle { try db.streams.finish(cycle, of: id) }
                 return true
             }
@@ -228,7 +219,21 @@ struct StreamRows {
     /// The oldest id that the largest overlap of any dialect fetches again.
     static func oldest(_ cursor: JWTID) -> JWTID { JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60)) }
 
-    /// Makes streams bootstrap again.
+    /// Ends the bootstrap of a stream, with everything up to `top` done.
+    func finishBootstrap(of stream: StreamKey, _ id: Int64, top: JWTID?, _ now: Timestamp) throws {
+        try db.run(
+            """
+            UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,
+                walk_before = NULL, walk_after = NULL,
+                fetch_cursor = CASE WHEN fetch_cursor IS NULL OR fetch_cursor < ?2 THEN ?2 ELSE fetch_cursor END
+            WHERE id = ?3
+            """,
+            [now.milliseconds, top?.rawValue, id]
+        )
+        if let top { _ = try db.acknowledgements.swap(stream, expected: nil, new: top, now) }
+    }
+
+    /// Makes streams bootstrap again. A list is then fetched as if nothing were known of it, but what was seen stays known.
     ///
     /// - Parameter condition: A fixed text, because the statement is cached.
     func restart(_ condition: String, _ arguments: SQLArguments) throws {
@@ -237,6 +242,10 @@ struct StreamRows {
             UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
                 walk_after = NULL, seen_until = NULL WHERE \(condition)
             """,
+            arguments
+        )
+        try db.run(
+            "UPDATE list_states SET state = NULL WHERE stream_id IN (SELECT id FROM streams WHERE \(condition))",
             arguments
         )
     }

@@ -152,7 +152,7 @@ extension StreamRows {
         return JWTID.floor(cursor.kind, at: lowest - .seconds(600)).rawValue
     }
 
-    /// Deletes the cursors and watermarks of streams that are no longer polled.
+    /// Deletes the cursors and watermarks of streams that are no longer polled, and what was seen of lists.
     ///
     /// - Returns: The number of watermarks.
     fileprivate func forgetWatermarks(unpolledSince time: Timestamp, _ now: Timestamp) throws -> Int {
@@ -161,6 +161,7 @@ extension StreamRows {
         for id in old {
             try db.outbox.cancelTombstones(of: id, now)
             try restart("id = ?", [id])
+            try db.lists.forget(id)
             count += try db.changed(
                 """
                 DELETE FROM watermarks WHERE (account, server, poll) =

@@ -5,7 +5,8 @@ extension Schema {
 
     /// The changes of version 10, one constant for each area.
     static let version10 =
-        manyKeys + giftsAndOffers + totalsOfStarts + progressOfAccounts + feedsOfAccounts + Tables.accounts + """
+        manyKeys + giftsAndOffers + lists + totalsOfStarts + progressOfAccounts + feedsOfAccounts + Tables.accounts
+            + """
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
             ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
@@ -32,6 +33,13 @@ extension Schema {
             CHECK (fulfills_offer IN (0, 1));
 
         """
+
+    /// The lists of other servers, and what a change of theirs says beside its name.
+    private static let lists =
+        """
+        ALTER TABLE notification_outbox ADD COLUMN details TEXT CHECK (details IS NULL OR json_valid(details));
+
+        """ + Tables.lists
 
     /// How far the digests of each account are armed. All of it was that of the active identity.
     private static let progressOfAccounts =

@@ -158,7 +158,7 @@ enum PageCheckScope {
     static let deciding = [
         "account_sinks", "accounts", "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation",
         "leases",
-        "ledger", "ledger_totals", "poll_schedules",
+        "ledger", "ledger_totals", "list_states", "poll_schedules",
         "removed_accounts", "request_windows", "sealed_accounts", "sealing", "servers", "settings", "signing_keys",
         "streams", "watermarks",
     ]

@@ -7,7 +7,7 @@ extension Tables {
     /// of an offer without a plan, `is_edition` whether it edits one that was made before the poll last ran, and
     /// `fulfills_offer` whether a gift honours an offer. `reason` tells why a suppressed or dead row is not delivered, where
     /// its state does not; `discarded` marks a finished row that the operator discarded for the sinks that did not get it,
-    /// and `discarded_by` names who discarded a row.
+    /// and `discarded_by` names who discarded a row. `details` has the link and the fields of a list's item until it is delivered.
     static let outbox = """
         CREATE TABLE notification_outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,6 +35,7 @@ extension Tables {
             discarded_by TEXT,
             is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
             fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
+            details TEXT CHECK (details IS NULL OR json_valid(details)),
             UNIQUE (stream_id, jwt_id),
             CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
             CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
@@ -127,6 +128,28 @@ extension Tables {
             UNIQUE (stream_id, fingerprint)
         ) STRICT;
         CREATE INDEX idx_quarantine_seen ON quarantine (seen_at);
+
+        """
+
+    /// What polls have seen of lists, which have no cursors.
+    ///
+    /// `item` and `version` are digests with the `item_key` of the list, so that the file alone does not tell which ids were
+    /// seen. The key is random: it moves with the account, and no digest changes when the database is encrypted. `rank` is the
+    /// version's place among others, as far as they have an order. `state` is unknown before the first complete walk.
+    static let lists = """
+        CREATE TABLE list_states (
+            stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
+            item_key BLOB NOT NULL,
+            state TEXT CHECK (state IS NULL OR json_valid(state))
+        ) STRICT;
+        CREATE TABLE seen_items (
+            stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+            item BLOB NOT NULL,
+            version BLOB NOT NULL,
+            rank INTEGER,
+            seen_at INTEGER NOT NULL,
+            PRIMARY KEY (stream_id, item)
+        ) STRICT, WITHOUT ROWID;
 
         """
 

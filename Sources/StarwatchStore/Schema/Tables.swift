@@ -11,7 +11,7 @@
 /// row id write `+state`, because the planner would otherwise use the index on the state.
 enum Tables {
     static let all =
-        identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + feed
+        identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + lists + feed
         + ledgerTotals + ledgerSamples + digests + digestProgress + host + keys + keysOfAccounts + journal + rest
         + accounts
 

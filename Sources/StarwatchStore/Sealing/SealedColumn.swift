@@ -9,6 +9,7 @@ enum SealedColumn: String, CaseIterable {
     case outboxPlan = "notification_outbox.plan_id"
     case outboxName = "notification_outbox.name"
     case outboxChanges = "notification_outbox.changed_fields"
+    case outboxDetails = "notification_outbox.details"
     case notificationTitle = "notifications.title"
     case notificationBody = "notifications.body"
     case notificationPayload = "notifications.payload"
@@ -25,6 +26,8 @@ enum SealedColumn: String, CaseIterable {
     case signingKey = "signing_keys.secret"
     case sinkAddress = "account_sinks.address"
     case movedBundle = "account_moves.bundle"
+    case listKey = "list_states.item_key"
+    case listState = "list_states.state"
 
     var table: String { String(rawValue.prefix { $0 != "." }) }
     var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
@@ -36,7 +39,8 @@ enum SealedColumn: String, CaseIterable {
     /// Whether the column is a blob.
     var isBlob: Bool {
         switch self {
-        case .notificationPayload, .feedPayload, .digestPayload, .signingKey, .sinkAddress, .movedBundle: true
+        case .notificationPayload, .feedPayload, .digestPayload, .signingKey, .sinkAddress, .movedBundle, .listKey:
+            true
         default: false
         }
     }
@@ -53,8 +57,10 @@ extension SealedColumn {
         // Neither is a list, so the stars are unreadable, and nobody takes them for none.
         case .stars, .archivedStars: .text("null")
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .text(Unreadable.text)
-        case .notificationPayload: .blob(Data())
-        case .outboxChanges, .feedToken, .digestETag, .digestTitle, .digestBody, .digestPayload, .movedBundle:
+        // Without its key a list begins anew.
+        case .notificationPayload, .listKey: .blob(Data())
+        case .outboxChanges, .outboxDetails, .feedToken, .digestETag, .digestTitle, .digestBody, .digestPayload,
+            .movedBundle, .listState:
             .null
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .signingKey,
             .sinkAddress:
@@ -79,7 +85,7 @@ struct SealedTable {
         SealedTable([.stars], key: ["id"], row: "accountDid", account: "accountDid"),
         SealedTable([.archivedStars], key: ["id"], row: "account || '/' || archived_at"),
         SealedTable(
-            [.outboxPlan, .outboxName, .outboxChanges],
+            [.outboxPlan, .outboxName, .outboxChanges, .outboxDetails],
             key: ["id"],
             row: "stream_id || '/' || jwt_id",
             account: ofStream
@@ -111,6 +117,7 @@ struct SealedTable {
         SealedTable([.signingKey], key: ["kid"], row: "kid"),
         SealedTable([.sinkAddress], key: ["account", "sink"], row: "account || '/' || sink"),
         SealedTable([.movedBundle], key: ["account"], row: "account"),
+        SealedTable([.listKey, .listState], key: ["stream_id"], row: "stream_id || ''", account: ofStream),
     ]
 
     /// The columns that hold a keyed hash of the DID instead of the DID, by table.

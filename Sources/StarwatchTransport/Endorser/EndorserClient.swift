@@ -11,6 +11,7 @@ package struct EndorserClient: Sendable {
     private let userAgent: String
     private let timeout: Duration
     private let maxResponseBytes: Int
+    private let headers: [(name: String, value: String)]
 
     /// - Parameters:
     ///   - baseURL: Scheme, host, port and optionally a path; trailing slashes are removed.
@@ -18,13 +19,15 @@ package struct EndorserClient: Sendable {
     ///   - userAgent: The value of `User-Agent`; `nil` for `clientVersion`.
     ///   - timeout: The limit from the call to the last byte of the response; 30 s.
     ///   - maxResponseBytes: The limit of the decompressed body; 10 MiB.
+    ///   - headers: Headers beside those of the client, or in their place.
     package init(
         http: any HTTPTransport,
         baseURL: String,
         clientVersion: String,
         userAgent: String? = nil,
         timeout: Duration = .seconds(30),
-        maxResponseBytes: Int = 10 * 1024 * 1024
+        maxResponseBytes: Int = 10 * 1024 * 1024,
+        headers: [(name: String, value: String)] = []
     ) {
         self.http = http
         var baseURL = baseURL[...]
@@ -33,7 +36,7 @@ package struct EndorserClient: Sendable {
         self.clientVersion = clientVersion
         self.userAgent = userAgent ?? clientVersion
         self.timeout = timeout
-        self.maxResponseBytes = maxResponseBytes
+        (self.maxResponseBytes, self.headers) = (maxResponseBytes, headers)
     }
 
     /// Makes one attempt of `request`. Cancelling the task aborts it with the failure `cancelled`.
@@ -62,6 +65,15 @@ package struct EndorserClient: Sendable {
             headers.append(("Content-Type", "application/json"))
             if let key = request.idempotencyKey { headers.append(("X-Idempotency-Key", key)) }
         }
+        if !self.headers.isEmpty {
+            let given = Set(self.headers.map { $0.name.lowercased() })
+            headers.removeAll { given.contains($0.name.lowercased()) }
+            headers += self.headers
+        }
+        if let known = request.validators {
+            if let etag = known.etag { headers.append(("If-None-Match", etag)) }
+            if let date = known.lastModified { headers.append(("If-Modified-Since", date)) }
+        }
         headers += traceHeaders
         return await http.exchange(
             HTTPRequest(
@@ -76,6 +88,7 @@ package struct EndorserClient: Sendable {
     }
 
     private func url(of request: EndorserRequest) -> String {
+        if let url = request.url { return url }
         var url = baseURL + request.endpoint.path
         for (index, item) in request.query.enumerated() {
             url += index == 0 ? "?" : "&"
@@ -89,6 +102,10 @@ package struct EndorserClient: Sendable {
 package struct EndorserRequest: Sendable {
     package var endpoint: Endpoint
     package var method: HTTPRequest.Method
+    /// The URL of a list, in place of the server's base URL and ``endpoint``; `nil` for all others.
+    package var url: String?
+    /// The validators of a conditional request; `nil` for another one.
+    package var validators: ListState?
     /// Query names and values, before percent-encoding.
     package var query: [(String, String)] = []
     /// The JSON body; sent with POST only.

@@ -79,6 +79,16 @@ extension HTTPResponse {
     }
 }
 
+extension APIFailure {
+    /// A 304 to a request without validators.
+    package static let unexpectedNotModified = APIFailure(
+        result: .malformed,
+        failureClass: .malformed,
+        status: 304,
+        reason: "The server answered \"not modified\" (304) to a request that was not conditional."
+    )
+}
+
 extension HTTPExchange {
     /// The response, if it is a 2xx or 304; otherwise the failure that it stands for.
     package var answer: Result<HTTPResponse, APIFailure> {

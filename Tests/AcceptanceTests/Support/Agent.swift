@@ -199,8 +199,8 @@ struct AgentPages: Sendable {
     }
 
     /// Waits until the starred poll has succeeded, which is when the agent knows its server and that server's clock.
-    func waitForPoll() async {
-        let series = "starwatch_poll_success_total{poll=\"starred_projects\"}"
+    func waitForPoll(of poll: String = "starred_projects") async {
+        let series = "starwatch_poll_success_total{poll=\"\(poll)\"}"
         let polled = await eventually { (try? await metric(series)) ?? 0 > 0 ? true : nil }
         #expect(polled == true)
     }

@@ -120,6 +120,7 @@ CREATE TABLE notification_outbox (
     discarded_by TEXT,
     is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
     fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
+    details TEXT CHECK (details IS NULL OR json_valid(details)),
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
@@ -287,6 +288,19 @@ CREATE TABLE quarantine (
     UNIQUE (stream_id, fingerprint)
 ) STRICT;
 CREATE INDEX idx_quarantine_seen ON quarantine (seen_at);
+CREATE TABLE list_states (
+    stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
+    item_key BLOB NOT NULL,
+    state TEXT CHECK (state IS NULL OR json_valid(state))
+) STRICT;
+CREATE TABLE seen_items (
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    item BLOB NOT NULL,
+    version BLOB NOT NULL,
+    rank INTEGER,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (stream_id, item)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE feeds (
     account TEXT PRIMARY KEY,
     latest INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,137 @@
+public import Foundation
+import NIOConcurrencyHelpers
+
+/// A list of another API, which the mock serves beside the Endorser endpoints: `--json FILE` of the command.
+public struct MockList: Sendable, Decodable {
+    /// The order of the items.
+    enum Order: String, Decodable {
+        case newestFirst = "newest_first"
+        case oldestFirst = "oldest_first"
+        case none
+    }
+
+    /// The way to the next page: exactly one of them.
+    struct Paging: Decodable {
+        /// Whether the header `Link` has its URL.
+        var linkHeader: Bool?
+        /// The place of its URL.
+        var nextURL: String?
+        /// The place of a cursor, for ``parameter``.
+        var cursor: String?
+        var parameter: String?
+        /// The parameter with the number of the page, which begins with ``first``.
+        var page: String?
+        var first: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case linkHeader = "link_header"
+            case nextURL = "next_url"
+            case cursor, parameter, page, first
+        }
+
+        /// The parameter that a request for a page has.
+        var name: String { page ?? parameter ?? "offset" }
+    }
+
+    /// A parameter that asks for newer items.
+    struct Since: Decodable {
+        var parameter: String
+        var from: String
+    }
+
+    /// A header that requests must have.
+    struct Header: Decodable {
+        var header: String
+        var value: String
+    }
+
+    /// The path, such as `/v1/releases`.
+    public let path: String
+    /// The place of the list in the answer; `nil`: the answer is the list.
+    let place: String?
+    /// The place of the id in an item; `nil`: `/id`.
+    let id: String?
+    let order: Order?
+    /// The number of items of a page; `nil`: all.
+    let pageSize: Int?
+    let paging: Paging?
+    let since: Since?
+    /// Whether answers have an `ETag`; `nil`: yes.
+    let etag: Bool?
+    /// The rest of the answer, around the list.
+    let envelope: JSONValue?
+    let requires: Header?
+    private(set) var items: [JSONValue]
+
+    enum CodingKeys: String, CodingKey {
+        case path, id, order, paging, since, etag, envelope, requires, items
+        case place = "items_at"
+        case pageSize = "page_size"
+    }
+
+    /// Reads the file of a list.
+    ///
+    /// - Throws: A `DecodingError` for another form.
+    public init(json: Data) throws { self = try JSONDecoder().decode(MockList.self, from: json) }
+
+    /// Adds an item at the newest end, in place of one with the same id.
+    mutating func put(_ item: JSONValue) {
+        let key = item.value(at: id ?? "/id")?.scalar
+        items.removeAll { $0.value(at: id ?? "/id")?.scalar == key }
+        if order == .newestFirst { items.insert(item, at: 0) } else { items.append(item) }
+    }
+
+    mutating func remove(_ key: String) { items.removeAll { $0.value(at: id ?? "/id")?.scalar == key } }
+}
+
+extension MockList {
+    /// The answer to a request for a page.
+    func respond(to request: IncomingRequest) -> Reply {
+        if let requires, request.header(requires.header) != requires.value {
+            return .json(401, ["error": "unauthorized"])
+        }
+        let wanted = items.filter { isWanted($0, by: request) }
+        let first = paging?.first ?? 1
+        let asked = request.parameter(paging?.name ?? "").flatMap { Int($0) }
+        let size = pageSize ?? max(wanted.count, 1)
+        let offset = max(0, paging?.page == nil ? asked ?? 0 : ((asked ?? first) - first) * size)
+        let page = Array(wanted.dropFirst(offset).prefix(size))
+        let following = offset + size < wanted.count ? offset + size : nil
+        var body = (envelope ?? .object([])).setting(.array(page), at: place ?? "")
+        if let cursor = paging?.cursor {
+            body = body.setting(following.map { .string("\($0)") } ?? .null, at: cursor)
+        }
+        let url = following.map { "http://\(request.header("Host") ?? "")\(path)?\(parameters(request, offset: $0))" }
+        if let place = paging?.nextURL { body = body.setting(JSONValue(url), at: place) }
+        var reply = Reply.json(200, body)
+        if let url, paging?.linkHeader == true { reply.headers.append(("Link", "<\(url)>; rel=\"next\"")) }
+        if etag != false { reply.addETag(for: request) }
+        return reply
+    }
+
+    private func isWanted(_ item: JSONValue, by request: IncomingRequest) -> Bool {
+        guard let since, let least = request.parameter(since.parameter), let value = item.value(at: since.from)?.scalar
+        else { return true }
+        if let number = Double(value), let least = Double(least) { return number >= least }
+        return value >= least
+    }
+
+    /// The query of a request with another offset.
+    private func parameters(_ request: IncomingRequest, offset: Int) -> String {
+        let others = (request.query ?? "").split(separator: "&").filter { !$0.hasPrefix("offset=") }
+        return (others.map(String.init) + ["offset=\(offset)"]).joined(separator: "&")
+    }
+}
+
+extension MockServer {
+    /// Puts an item, as JSON, at the newest end of a list, in place of one with the same id.
+    public func put(_ item: String, inList path: String) {
+        guard let item = try? JSONDecoder().decode(JSONValue.self, from: Data(item.utf8)) else {
+            preconditionFailure("The item is no JSON.")
+        }
+        state.withLockedValue { $0.lists[path]?.put(item) }
+    }
+
+    /// Removes an item of a list.
+    public func remove(_ id: String, fromList path: String) { state.withLockedValue { $0.lists[path]?.remove(id) } }
+}
