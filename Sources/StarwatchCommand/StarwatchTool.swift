@@ -21,7 +21,7 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Agent",
                 subcommands: [
-                    RunCommand.self, StatusCommand.self, ReloadCommand.self, AskCommand<PollArguments, 0>.self,
+                    RunCommand.self, StatusCommand.self, ReloadCommand.self, PollCommand.self,
                     SinksCommand.self,
                     ServerCommand.self, LogsCommand.self, JournalCommand.self, IncidentCommand.self,
                 ]

@@ -99,7 +99,7 @@ struct AgentParts {
         }
     }
 
-    private static func transport(
+    static func transport(
         to url: ServerURL,
         _ options: AgentOptions,
         time: any TimeSource

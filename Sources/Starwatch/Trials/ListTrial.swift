@@ -1,0 +1,143 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchTransport
+
+/// The first page of a list, asked for once. Nothing is stored.
+package struct ListTrial: Sendable, Hashable, Encodable {
+    /// An item as the settings read it.
+    package struct Item: Sendable, Hashable, Encodable {
+        package var id: String
+        /// `nil` if a digest of the item is its version.
+        package var version: String?
+        package var name: String?
+        package var link: String?
+        package var fields: [String: String]
+    }
+
+    /// A place that some items do not have.
+    package struct Gap: Sendable, Hashable, Encodable {
+        package var setting: String
+        package var pointer: String
+        package var items: Int
+    }
+
+    package var poll: String
+    /// HTTP status; `nil` without an answer.
+    package var status: Int?
+    /// The number of items on the page.
+    package var fetched = 0
+    /// The first items that were read.
+    package var items: [Item] = []
+    /// The number of items that cannot be read.
+    package var refused = 0
+    /// The reasons, each once.
+    package var refusals: [String] = []
+    /// Whether the answer names a next page.
+    package var hasNext = false
+    package var gaps: [Gap] = []
+    /// The places of all values of an item.
+    package var places: [String] = []
+    /// The reason why the page cannot be used, as a sentence; `nil` for a page.
+    package var problem: String?
+
+    /// The largest number of listed items.
+    private static let mostItems = 10
+    private static let mostRefusals = 5
+    /// The longest time for the answer. Nobody waits longer on a terminal.
+    private static let longestRequest = Duration.seconds(10)
+
+    package init(poll: String) { self.poll = poll }
+
+    /// Whether the settings read at least one item, or an empty list.
+    package var isGood: Bool { problem == nil && (fetched == 0 || fetched > refused) }
+
+    /// Asks for the first page of a poll of the kind `json`.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` if an option or a secret is unusable.
+    package static func of(_ poll: PollOptions, _ options: AgentOptions) async throws(AgentError) -> ListTrial {
+        var trial = ListTrial(poll: poll.name.rawValue)
+        guard let list = poll.json else {
+            throw AgentError(.configuration, "polls.\(poll.name) is not of the kind json; add its url and id.")
+        }
+        var walk = ListWalk(list, known: ListState(), isBootstrap: true, now: SystemClock().now)
+        guard let request = walk.next() else { return trial }
+        let headers = try SecretFiles.ofProcess.headers(list.headersFile, of: "polls.\(poll.name)")
+        switch try await answer(request, headers, options) {
+        case .success(let response): trial.read(response, to: request, as: list)
+        case .failure(let failure): trial.problem = failure.cause.sentenceOfList
+        }
+        return trial
+    }
+
+    private static func answer(
+        _ request: ListRequest,
+        _ headers: [(name: String, value: String)],
+        _ options: AgentOptions
+    ) async throws(AgentError) -> Result<HTTPResponse, APIFailure> {
+        guard let server = ServerURL(options.server.url) else {
+            throw AgentError(.configuration, "server.url must be an http or https URL.")
+        }
+        let http = try AgentParts.transport(to: server, options, time: SystemClock())
+        defer { http.shutdown() }
+        let given = Set(headers.map { $0.name.lowercased() })
+        let own = [("User-Agent", options.server.userAgent ?? AgentVersion.userAgent), ("Accept", "application/json")]
+            .filter { !given.contains($0.0.lowercased()) }
+        let message = HTTPRequest(
+            url: request.url,
+            headers: own + headers,
+            timeout: min(options.server.timeout, longestRequest),
+            maxResponseBytes: options.server.maxResponseBytes
+        )
+        return await http.exchange(message).result
+    }
+
+    /// Reads the answer.
+    private mutating func read(_ response: HTTPResponse, to request: ListRequest, as list: JSONPoll) {
+        status = response.status
+        if response.status == 204 { return }
+        guard (200..<300).contains(response.status) else {
+            return problem = FailureReason(status: response.status).sentenceOfList
+        }
+        guard let preview = ListPreview(response.body, of: request, link: response.headers["Link"], as: list) else {
+            return problem = response.notJSON.cause.sentenceOfList
+        }
+        places = preview.places
+        switch preview.page {
+        case .success(let page):
+            (fetched, refused, hasNext) = (page.fetched, page.refused.count, page.next != nil)
+            items = page.items.prefix(Self.mostItems).map { Item($0, hasVersion: list.version != nil) }
+            for text in preview.refusals where !refusals.contains(text) && refusals.count < Self.mostRefusals {
+                refusals.append(text)
+            }
+            gaps = preview.gaps.map { Gap(setting: $0.setting, pointer: $0.place.rawValue, items: $0.count) }
+        case .failure(let rejection): problem = rejection.sentence ?? FailureReason(.contract).sentence
+        }
+    }
+}
+
+extension ListTrial.Item {
+    fileprivate init(_ item: ListItem, hasVersion: Bool) {
+        self.init(
+            id: item.id,
+            version: hasVersion ? item.version.text : nil,
+            name: item.name,
+            link: item.details?.link,
+            fields: item.details?.fields ?? [:]
+        )
+    }
+}
+
+extension FailureReason {
+    /// The failure of a request to a list's server, with advice about the poll's settings.
+    fileprivate var sentenceOfList: String {
+        let advice =
+            switch status ?? 0 {
+            case 401, 403: "check headers_file"
+            case 300..<400: "set url to the redirect's target"
+            case 400..<500: "check url and query"
+            case 500...: "try again later"
+            default: cause == .html ? "check url, which must be that of the API" : "check url and the network"
+            }
+        return "The request failed (\(phrase)); \(advice)."
+    }
+}
