@@ -69,6 +69,30 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         return trial
     }
 
+    /// Asks for the list at a URL, and guesses its settings.
+    ///
+    /// - Throws: ``AgentError`` of kind `failed` if there is no list.
+    package static func guess(
+        _ url: String,
+        _ headers: [(name: String, value: String)]
+    ) async throws(AgentError) -> ListGuess {
+        var options = AgentOptions()
+        options.server.url = ServerURL.origin(of: url) ?? url
+        let response: HTTPResponse
+        switch try await answer(ListRequest(url: url, page: 1), headers, options) {
+        case .success(let answer): response = answer
+        case .failure(let failure): throw AgentError(.failed, failure.cause.sentenceOfList)
+        }
+        guard (200..<300).contains(response.status) else {
+            throw AgentError(.failed, FailureReason(status: response.status).sentenceOfList)
+        }
+        if let guess = ListGuess(response.body, link: response.headers["Link"]) { return guess }
+        guard JSONText.isValid(response.body) else {
+            throw AgentError(.failed, response.notJSON.cause.sentenceOfList)
+        }
+        throw AgentError(.failed, "The answer has no list of objects, or an empty one; write the poll by hand.")
+    }
+
     private static func answer(
         _ request: ListRequest,
         _ headers: [(name: String, value: String)],
