@@ -67,6 +67,8 @@ struct CommandEnding: Sendable, Hashable {
     /// The sentence for an unknown command name; `nil` if the error is another one.
     private static func unknownCommand(_ arguments: [String]) -> String? {
         let path = commandPath(arguments)
+        // Its word can be the name of a poll.
+        if path == ["poll"] { return nil }
         let names = subcommands(of: path)
         guard !names.isEmpty, let word = arguments.dropFirst(path.count).first, !word.hasPrefix("-") else { return nil }
         let command = (path + [word]).joined(separator: " ")

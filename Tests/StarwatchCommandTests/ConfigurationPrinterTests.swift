@@ -61,7 +61,11 @@ import Testing
                 with: "    kind: \(word)"
             )
         }
-        let polls = try load(text).options.polls
+        let list = ["kind: json", "url: https://api.example.org/releases", "id: /id", "name: /title"]
+        let all = list.reduce(text.replacing("  # json:", with: "  json:")) { text, line in
+            text.replacing("  #   \(line)\n", with: "    \(line)\n")
+        }
+        let polls = try load(all).options.polls
         #expect(
             polls.map(\.kind) == PollKind.allCases && polls.map(\.name.rawValue) == PollKind.allCases.map(\.rawValue)
         )

@@ -10,12 +10,15 @@ import Testing
     }
 
     /// The polls that the defaults do not have.
+    private static let list = ["url: https://api.example.org/releases", "id: /id", "name: /title"]
+        .map { "\n  #   \($0)" }.joined()
+
     private static let otherPolls = PollKind.allCases.dropFirst().map { kind in
         """
           # \(kind.traits.announced)\(kind.needsToken ? "; needs a token" : ""):
           # \(kind.rawValue):
           #   kind: \(kind.rawValue)
-        """
+        """ + (kind.isList ? list : "")
     }.joined(separator: "\n")
 
     private static let text = """

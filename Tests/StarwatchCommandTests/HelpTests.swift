@@ -80,9 +80,11 @@ import Testing
         ("config print", "USAGE: starwatch config print [--config <file>] [--json]"),
         ("config default", "USAGE: starwatch config default"),
         ("config reference", "USAGE: starwatch config reference [--man] [--json]"),
+        ("poll", "USAGE: starwatch poll <subcommand>"),
+        ("poll try", "USAGE: starwatch poll try <name> [--config <file>] [--json]"),
         (
-            "poll",
-            "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
+            "poll run",
+            "USAGE: starwatch poll run <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
         (

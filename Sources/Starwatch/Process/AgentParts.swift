@@ -99,7 +99,7 @@ struct AgentParts {
         }
     }
 
-    private static func transport(
+    static func transport(
         to url: ServerURL,
         _ options: AgentOptions,
         time: any TimeSource
@@ -116,21 +116,6 @@ struct AgentParts {
         } catch {
             throw AgentError(.configuration, error.description)
         }
-    }
-
-    /// The client of a list, for one request without an agent, and its transport, which the caller shuts down.
-    ///
-    /// - Throws: ``AgentError`` of kind `configuration` for an unusable option or secret.
-    static func client(
-        of poll: PollOptions,
-        _ options: AgentOptions
-    ) throws(AgentError) -> (EndorserClient, any HTTPTransport) {
-        guard let url = ServerURL(options.server.url) else {
-            throw AgentError(.configuration, "server.url must be an http or https URL.")
-        }
-        let headers = try SecretFiles.ofProcess.headers(poll.json?.headersFile, of: "polls.\(poll.name)")
-        let http = try transport(to: url, options, time: SystemClock())
-        return (client(options, http: http, headers: headers), http)
     }
 
     /// Checks that tokens for `account` are possible, as far as this is known without requesting one.

@@ -2,98 +2,166 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchTransport
 
-/// The first page of a list, as a poll of the kind `json` understands it.
-package struct ListTrial: Sendable, Encodable {
-    /// An item of the page.
-    package struct Item: Sendable, Encodable {
-        package let id: String
-        package let version: String
-        package let name: String?
-        package let link: String?
-        package let fields: [String: String]
+/// The first page of a list, asked for once. Nothing is stored.
+package struct ListTrial: Sendable, Hashable, Encodable {
+    /// An item as the settings read it.
+    package struct Item: Sendable, Hashable, Encodable {
+        package var id: String
+        /// `nil` if a digest of the item is its version.
+        package var version: String?
+        package var name: String?
+        package var link: String?
+        package var fields: [String: String]
     }
 
-    /// The largest number of shown items.
-    private static let shown = 10
+    /// A place that some items do not have.
+    package struct Gap: Sendable, Hashable, Encodable {
+        package var setting: String
+        package var pointer: String
+        package var items: Int
+    }
 
-    package let poll: String
-    /// The HTTP status; `nil` without an answer.
-    package private(set) var status: Int?
+    package var poll: String
+    /// HTTP status; `nil` without an answer.
+    package var status: Int?
     /// The number of items on the page.
-    package private(set) var fetched = 0
+    package var fetched = 0
+    /// The first items that were read.
+    package var items: [Item] = []
     /// The number of items that cannot be read.
-    package private(set) var refused = 0
-    /// The first items.
-    package private(set) var items: [Item] = []
-    /// The next page: a URL without its query, or a parameter; `nil` if there is none.
-    package private(set) var next: String?
-    /// What is wrong, each with what to do.
-    package private(set) var problems: [String] = []
+    package var refused = 0
+    /// The reasons, each once.
+    package var refusals: [String] = []
+    /// Whether the answer names a next page.
+    package var hasNext = false
+    package var gaps: [Gap] = []
+    /// The places of all values of an item.
+    package var places: [String] = []
+    /// The reason why the page cannot be used, as a sentence; `nil` for a page.
+    package var problem: String?
 
-    /// Whether the page was understood.
-    package var isGood: Bool { status != nil && problems.isEmpty }
+    /// The largest number of listed items.
+    private static let mostItems = 10
+    private static let mostRefusals = 5
+    /// The longest time for the answer. Nobody waits longer on a terminal.
+    private static let longestRequest = Duration.seconds(10)
 
-    private init(poll: PollName) { self.poll = poll.rawValue }
+    package init(poll: String) { self.poll = poll }
 
-    /// Asks for the first page of a list once, without an agent and a database.
+    /// Whether the settings read at least one item, or an empty list.
+    package var isGood: Bool { problem == nil && (fetched == 0 || fetched > refused) }
+
+    /// Asks for the first page of a poll of the kind `json`.
     ///
     /// - Throws: ``AgentError`` of kind `configuration` if an option or a secret is unusable.
-    package static func run(_ poll: PollOptions, of options: AgentOptions) async throws(AgentError) -> ListTrial {
-        guard let list = poll.json else { throw AgentError(.failed, "Only polls of the kind json can be tried.") }
-        let (client, http) = try AgentParts.client(of: poll, options)
-        defer { http.shutdown() }
+    package static func of(_ poll: PollOptions, _ options: AgentOptions) async throws(AgentError) -> ListTrial {
+        var trial = ListTrial(poll: poll.name.rawValue)
+        guard let list = poll.json else {
+            throw AgentError(.configuration, "polls.\(poll.name) is not of the kind json; add its url and id.")
+        }
         var walk = ListWalk(list, known: ListState(), isBootstrap: true, now: SystemClock().now)
-        var trial = ListTrial(poll: poll.name)
         guard let request = walk.next() else { return trial }
-        var message = EndorserRequest(.list, of: nil, runID: RandomID.runID())
-        message.url = request.url
-        let exchange = await client.send(message, id: RandomID.uuid())
-        trial.status = exchange.response?.status
-        switch exchange.answer {
-        case .failure(let failure): trial.problems.append(failure.reason)
-        case .success(let response): trial.read(response, of: list, request)
+        let headers = try SecretFiles.ofProcess.headers(list.headersFile, of: "polls.\(poll.name)")
+        switch try await answer(request, headers, options) {
+        case .success(let response): trial.read(response, to: request, as: list)
+        case .failure(let failure): trial.problem = failure.cause.sentenceOfList
         }
         return trial
     }
 
-    private mutating func read(_ response: HTTPResponse, of list: JSONPoll, _ request: ListRequest) {
-        let link = response.headers["Link"]
-        // The items that can be read are shown, with what is wrong with the others.
-        for setsAside in [false, true] {
-            guard let answer = ListReader(list, setsAside: setsAside).read(response.body, of: request, link: link)
-            else {
-                return problems.append(response.notJSON.reason)
-            }
-            switch answer {
-            case .success(let page): return show(page, of: list, response.body)
-            case .failure(let rejection):
-                if let sentence = rejection.sentence, !problems.contains(sentence) { problems.append(sentence) }
-                if !rejection.isOfItems { return problems += advice(list, response.body) }
-            }
+    /// Asks for the list at a URL, and guesses its settings.
+    ///
+    /// - Throws: ``AgentError`` of kind `failed` if there is no list.
+    package static func guess(
+        _ url: String,
+        _ headers: [(name: String, value: String)]
+    ) async throws(AgentError) -> ListGuess {
+        var options = AgentOptions()
+        options.server.url = ServerURL.origin(of: url) ?? url
+        let response: HTTPResponse
+        switch try await answer(ListRequest(url: url, page: 1), headers, options) {
+        case .success(let answer): response = answer
+        case .failure(let failure): throw AgentError(.failed, failure.cause.sentenceOfList)
         }
+        guard (200..<300).contains(response.status) else {
+            throw AgentError(.failed, FailureReason(status: response.status).sentenceOfList)
+        }
+        if let guess = ListGuess(response.body, link: response.headers["Link"]) { return guess }
+        guard JSONText.isValid(response.body) else {
+            throw AgentError(.failed, response.notJSON.cause.sentenceOfList)
+        }
+        throw AgentError(.failed, "The answer has no list of objects, or an empty one; write the poll by hand.")
     }
 
-    private mutating func show(_ page: ListPage, of list: JSONPoll, _ body: [UInt8]) {
-        (fetched, refused) = (page.fetched, page.refused.count)
-        items = page.items.prefix(Self.shown).map { item in
-            Item(
-                id: item.id,
-                version: item.version.text,
-                name: item.name,
-                link: item.details?.link,
-                fields: item.details?.fields ?? [:]
-            )
+    private static func answer(
+        _ request: ListRequest,
+        _ headers: [(name: String, value: String)],
+        _ options: AgentOptions
+    ) async throws(AgentError) -> Result<HTTPResponse, APIFailure> {
+        guard let server = ServerURL(options.server.url) else {
+            throw AgentError(.configuration, "server.url must be an http or https URL.")
         }
-        next =
-            switch page.next {
-            case nil: nil
-            case .url(let url): String(url.prefix { $0 != "?" })
-            case .parameter(let name, _): "the parameter \(name)"
-            }
-        problems += advice(list, body)
+        let http = try AgentParts.transport(to: server, options, time: SystemClock())
+        defer { http.shutdown() }
+        let given = Set(headers.map { $0.name.lowercased() })
+        let own = [("User-Agent", options.server.userAgent ?? AgentVersion.userAgent), ("Accept", "application/json")]
+            .filter { !given.contains($0.0.lowercased()) }
+        let message = HTTPRequest(
+            url: request.url,
+            headers: own + headers,
+            timeout: min(options.server.timeout, longestRequest),
+            maxResponseBytes: options.server.maxResponseBytes
+        )
+        return await http.exchange(message).result
     }
 
-    private func advice(_ list: JSONPoll, _ body: [UInt8]) -> [String] {
-        ListAdvice.sentences(for: list, in: body).filter { !problems.contains($0) }
+    /// Reads the answer.
+    private mutating func read(_ response: HTTPResponse, to request: ListRequest, as list: JSONPoll) {
+        status = response.status
+        if response.status == 204 { return }
+        guard (200..<300).contains(response.status) else {
+            return problem = FailureReason(status: response.status).sentenceOfList
+        }
+        guard let preview = ListPreview(response.body, of: request, link: response.headers["Link"], as: list) else {
+            return problem = response.notJSON.cause.sentenceOfList
+        }
+        places = preview.places
+        switch preview.page {
+        case .success(let page):
+            (fetched, refused, hasNext) = (page.fetched, page.refused.count, page.next != nil)
+            items = page.items.prefix(Self.mostItems).map { Item($0, hasVersion: list.version != nil) }
+            for text in preview.refusals where !refusals.contains(text) && refusals.count < Self.mostRefusals {
+                refusals.append(text)
+            }
+            gaps = preview.gaps.map { Gap(setting: $0.setting, pointer: $0.place.rawValue, items: $0.count) }
+        case .failure(let rejection): problem = rejection.sentence ?? FailureReason(.contract).sentence
+        }
+    }
+}
+
+extension ListTrial.Item {
+    fileprivate init(_ item: ListItem, hasVersion: Bool) {
+        self.init(
+            id: item.id,
+            version: hasVersion ? item.version.text : nil,
+            name: item.name,
+            link: item.details?.link,
+            fields: item.details?.fields ?? [:]
+        )
+    }
+}
+
+extension FailureReason {
+    /// The failure of a request to a list's server, with advice about the poll's settings.
+    fileprivate var sentenceOfList: String {
+        let advice =
+            switch status ?? 0 {
+            case 401, 403: "check headers_file"
+            case 300..<400: "set url to the redirect's target"
+            case 400..<500: "check url and query"
+            case 500...: "try again later"
+            default: cause == .html ? "check url, which must be that of the API" : "check url and the network"
+            }
+        return "The request failed (\(phrase)); \(advice)."
     }
 }

@@ -17,12 +17,24 @@ struct InitCommand: AsyncParsableCommand {
         A new database is encrypted. With the package and systemd, the master key becomes a systemd credential that only \
         root and the agent can open. Otherwise it is the file master.key beside starwatch.yaml. init says how to keep a copy. A key that \
         exists stays, and so does a database that is not encrypted.
+
+        With --json, asks for a list once, guesses the places of the items and of their parts, and lets you correct them.
         """,
         examples: [
             "sudo starwatch init", "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
             "starwatch init --did did:ethr:0x… --star PLAN --sink log --folder .",
+            "starwatch init --json https://api.example.org/releases",
         ]
     )
+
+    @Option(help: ArgumentHelp("The URL of a list to watch, of any server that answers JSON.", valueName: "url"))
+    var json: String?
+
+    @Option(
+        help: ArgumentHelp("Headers of the requests for the list, \"Name: value\" a line.", valueName: "file"),
+        completion: .file()
+    )
+    var headersFile: String?
 
     @Option(help: ArgumentHelp("The Endorser server.", valueName: "url"))
     var server: String?
@@ -98,6 +110,7 @@ struct InitCommand: AsyncParsableCommand {
     var untested = false
 
     func validate() throws {
+        if let problemOfList { throw ValidationError(problemOfList) }
         if [keyFile, secretFile, tokensFile].compactMap({ $0 }).count > 1 {
             throw ValidationError("Give one of --key-file, --secret-file and --tokens-file.")
         }
@@ -211,6 +224,18 @@ struct InitCommand: AsyncParsableCommand {
             } catch { return error.message }
         }
         var answers = SetupAnswers()
+        if let json {
+            answers.list = try await list(json, questions, isAsked: isTerminal)
+        } else {
+            try askEndorser(&answers, questions, isTerminal)
+        }
+        try askSink(&answers, questions, isTerminal)
+        answers.isEncrypted = !noEncryption
+        return answers
+    }
+
+    /// Asks for what polls of an Endorser server need.
+    private func askEndorser(_ answers: inout SetupAnswers, _ questions: SetupQuestions, _ isTerminal: Bool) throws {
         answers.dialect = dialect
         answers.server = try server ?? (isTerminal ? questions.askServer() : SetupQuestions.server)
         var key = keyFile
@@ -232,7 +257,10 @@ struct InitCommand: AsyncParsableCommand {
             ? questions.askPolls() : SetupQuestions.otherPolls.filter { poll.contains($0.rawValue) }
         let asksWeek = isTerminal && star.isEmpty && !announceLastWeek && !answers.stars.isEmpty
         answers.announcesLastWeek = try asksWeek ? questions.askLastWeek() : announceLastWeek
-        if let given = sink.flatMap({ SetupSink($0, relativeTo: sinkFolder) ?? .named($0) }) {
+    }
+
+    private func askSink(_ answers: inout SetupAnswers, _ questions: SetupQuestions, _ isTerminal: Bool) throws {
+        if let given = sink.flatMap({ SetupSink($0, relativeTo: questions.sinkFolder) ?? .named($0) }) {
             answers.sink = try questions.askParts(of: given)
         } else {
             answers.sink = try questions.askSink()
@@ -241,7 +269,5 @@ struct InitCommand: AsyncParsableCommand {
         answers.sinkSecret =
             try sinkSecretFile.map(SetupAnswers.Secret.file)
             ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
-        answers.isEncrypted = !noEncryption
-        return answers
     }
 }

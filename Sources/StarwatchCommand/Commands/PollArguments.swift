@@ -2,7 +2,17 @@ import ArgumentParser
 import Starwatch
 import StarwatchCore
 
-/// The poll that `starwatch poll` runs.
+struct PollCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "poll",
+        abstract: "Run a poll now, or try the settings of a list.",
+        discussion: "'starwatch poll NAME' is 'starwatch poll run NAME'.",
+        subcommands: PollArguments.commands + [PollTryCommand.self],
+        defaultSubcommand: PollArguments.commands[0]
+    )
+}
+
+/// The poll that `starwatch poll run` runs.
 struct PollArguments: ParsableArguments, OneQuestion {
     static let question = Question<PollArguments>(
         ControlAPI.runPoll,
@@ -12,7 +22,7 @@ struct PollArguments: ParsableArguments, OneQuestion {
             Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
             cycle was skipped, and 1 when it failed.
             """,
-        examples: ["starwatch poll starred_projects", "starwatch poll starred_projects --unless-within 1h"],
+        examples: ["starwatch poll starred_projects", "starwatch poll run starred_projects --unless-within 1h"],
         taking: { PollRun($0.name, unlessWithin: try $0.recent()) },
         then: { report, _, arguments in
             let isGood = !["failed", "cancelled"].contains(report.outcome)

@@ -151,6 +151,9 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
 /// that of `--config`.
 extension CompletionKind {
     static let polls = custom { words, _, _ in options(words)?.polls.map(\.name.rawValue) ?? [] }
+    static let lists = custom { words, _, _ in
+        options(words)?.polls.filter(\.kind.isList).map(\.name.rawValue) ?? []
+    }
     static let sinks = custom { words, _, _ in options(words)?.delivery.sinks.map(\.name) ?? [] }
     static let digests = custom { words, _, _ in options(words)?.digests.map(\.name.rawValue) ?? [] }
     static let pollsAndDigests = custom { words, _, _ in

@@ -35,7 +35,13 @@ extension ConfigurationTable {
         guard options.pollsListsAlone, options.accounts == .one, let origin = options.polls.first?.json?.origin else {
             return
         }
-        if file.field("server").section?.has("url") != true { options.server.url = origin }
+        if file.field("server").section?.has("url") != true {
+            guard options.auth.kind == .none else {
+                let message = "is for an Endorser server, and all polls are lists; remove auth, or set server.url."
+                return file.field("auth").report(message, at: "kind")
+            }
+            options.server.url = origin
+        }
         if file.field("clock").section?.has("source") != true { options.clock.source = .system }
         options.initialIdentity = options.initialIdentity ?? DID("did:starwatch:local")
     }

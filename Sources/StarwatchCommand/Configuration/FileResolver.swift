@@ -83,7 +83,9 @@ struct FileResolver: Sendable {
     /// The command that makes the file of the token in the feed's address.
     static let feedTokenMaker = "starwatch feed url"
 
-    private static let extensions = ["secret", "key", "pem", "token", "tokens", "txt", "json", "jwk", "conf"]
+    private static let extensions = [
+        "secret", "key", "pem", "token", "tokens", "headers", "txt", "json", "jwk", "conf",
+    ]
 
     /// Whether a text is plainly the path of a file, and not a secret.
     static func isPlainlyAPath(_ text: String) -> Bool {

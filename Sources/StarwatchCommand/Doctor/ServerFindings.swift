@@ -32,12 +32,20 @@ struct ServerFindings {
     }
 
     var all: [Finding] {
+        // Each list has a server of its own, of which its poll tells all.
+        if options.pollsListsAlone { return reports.map(poll) }
         if let reach = trial.reach { return tokenless(reach) }
-        let asked = trial.reports.first { $0.outcome != "skipped" || reason(of: $0) != nil }
+        let asked = trial.reports.filter { !lists.contains($0.poll) }.first {
+            $0.outcome != "skipped" || reason(of: $0) != nil
+        }
         let failure = asked.flatMap { isFailed($0) ? reason(of: $0) : nil }
         // A poll without a token asks nothing.
-        guard asked != nil, failure?.label != .noToken else { return untried(failure) }
-        if let failure, Step(failure) != .server { return network(failure) }
+        guard asked != nil, failure?.label != .noToken else {
+            return untried(failure) + (own.isEmpty ? reports.filter { lists.contains($0.poll) }.map(poll) : [])
+        }
+        if let failure, Step(failure) != .server {
+            return network(failure) + reports.filter { lists.contains($0.poll) }.map(poll)
+        }
         return network(failure) + [clock, token].compactMap { $0 } + reports.map(poll)
     }
 
@@ -69,6 +77,9 @@ struct ServerFindings {
             ? "There are no polls, so nothing asks the server."
             : "The server was not tried, because \(skip(trial.reports[0]))."
     }
+
+    /// The names of the polls of lists, which the Endorser server does not answer.
+    private var lists: Set<String> { Set(options.polls.filter(\.kind.isList).map(\.name.rawValue)) }
 
     private func isFailed(_ report: PollReport) -> Bool { ["failed", "deferred", "skipped"].contains(report.outcome) }
 
@@ -137,7 +148,7 @@ struct ServerFindings {
 
     private var token: Finding? {
         let isTried = hasToken || !own.isEmpty
-        let reasons = reports.compactMap(reason)
+        let reasons = reports.filter { !lists.contains($0.poll) }.compactMap(reason)
         if let refused = reasons.first(where: \.needsAction) {
             return isTried
                 ? Finding("token", .problem, refused.sentence) : Finding("token", .skipped, tokenIsElsewhere)
@@ -161,7 +172,12 @@ struct ServerFindings {
         case "skipped": return Finding(area, .warning, "It cannot be tried, because \(skip(report)).")
         case "failed", "deferred", "cancelled":
             return Finding(area, .problem, report.reason ?? "It \(report.outcome).")
-        default: return Finding(area, .ok, "The server answered with \(report.fetched.counted("change")).")
+        default:
+            return Finding(
+                area,
+                .ok,
+                "The server answered with \(report.fetched.counted(lists.contains(report.poll) ? "item" : "change"))."
+            )
         }
     }
 }

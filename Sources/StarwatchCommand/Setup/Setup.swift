@@ -37,7 +37,7 @@ struct Setup {
             say("Then 'starwatch notifications list' shows what was announced.")
         }
         if let note = headlessNote(configuration, ProcessInfo.processInfo.environment) { say(note) }
-        if hasData { await compare(configuration, storage.path) }
+        if hasData, answers.list == nil { await compare(configuration, storage.path) }
     }
 
     /// Returns advice for a machine without a screen: a way to the status page and, without the package's service, to an agent that
@@ -67,16 +67,19 @@ struct Setup {
 
     /// The next commands. An agent that runs has the former configuration, and perhaps a database without the key.
     func commands(_ configuration: String, isRunning: Bool) -> [String] {
+        let attempt = answers.list.map { "starwatch poll try \($0.name)" }
         guard user != nil else {
             let start = "starwatch run --config \(configuration)"
-            return [isRunning ? "\(start)   # after you stop the agent that runs" : start]
+            return (attempt.map { ["\($0) --config \(configuration)"] } ?? []) + [
+                isRunning ? "\(start)   # after you stop the agent that runs" : start
+            ]
                 + ["starwatch doctor --config \(configuration)"]
         }
         let start =
             isRunning
             ? ["sudo systemctl enable starwatch", "sudo systemctl restart starwatch"]
             : ["sudo systemctl enable --now starwatch"]
-        return start + ["sudo starwatch doctor"]
+        return (attempt.map { ["sudo \($0)"] } ?? []) + start + ["sudo starwatch doctor"]
     }
 
     /// Says what a database of an earlier start has in place of the new configuration's DID and plans, which only seed an

@@ -35,6 +35,8 @@ struct SetupAnswers: Sendable, Hashable {
     var did: DID?
     var token = Token.none
     var stars: [String] = []
+    /// The list to watch in place of an Endorser server; `nil` for none.
+    var list: SetupList?
     /// The kinds of the polls beside that of starred projects.
     var polls: [PollKind] = []
     /// Whether the first poll announces the changes of the last week.
@@ -47,7 +49,13 @@ struct SetupAnswers: Sendable, Hashable {
 
     /// The command line that gives the same answers, except for a typed secret, which it asks for.
     var command: String {
-        var words = ["starwatch", "init", "--server", server]
+        var words = ["starwatch", "init"]
+        if let list {
+            words += ["--json", list.url]
+            if let file = list.headersFile { words += ["--headers-file", file] }
+        } else {
+            words += ["--server", server]
+        }
         if let dialect { words += ["--dialect", dialect] }
         // The option has the name of the setting.
         if let copy = token.copy { words += ["--" + copy.setting.replacing("_", with: "-"), copy.source] }

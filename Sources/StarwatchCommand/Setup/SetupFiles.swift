@@ -27,6 +27,7 @@ struct SetupFiles: Sendable, Hashable {
     init(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage? = nil) throws(CommandError) {
         files = []
         if let copy = answers.token.copy { try add(copy.source, as: copy.name) }
+        if let list = answers.list, let file = list.headersFile { try add(file, as: list.headersName) }
         if let answer = answers.sinkSecret, let secret = answers.sink.secret {
             switch answer {
             case .file(let source): try add(source, as: secret.name)
@@ -54,9 +55,27 @@ struct SetupFiles: Sendable, Hashable {
     static func text(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage?) -> String {
         var lines = [
             "# Written by 'starwatch init'. Settings that are not here have their default; 'starwatch config default'",
-            "# prints all of them. Check this file with 'starwatch check'.",
-            "", "server:", "  url: \(ConfigurationPrinter.scalar(answers.server))",
+            "# prints all of them. Check this file with 'starwatch check'.", "",
         ]
+        lines += answers.list.map { ["polls:", "  \($0.name):"] + $0.lines.map { "    " + $0 } } ?? endorser(answers)
+        lines += [
+            "delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind.type.kind)",
+        ]
+        var settings = answers.sink.settings
+        if answers.sinkSecret != nil, let secret = answers.sink.secret {
+            settings += [answers.sink.user, (secret.setting, secret.name)].compactMap(\.self)
+        }
+        lines += settings.map { "      \($0.key): \($0.value)" }
+        let path = storage?.setting ?? (isPackaged ? ServiceUser.stateFolder + "/starwatch.db" : nil)
+        if let path { lines += ["storage:", "  path: \(ConfigurationPrinter.scalar(path))"] }
+        if let line = storage?.keyLine { lines += ["security:", "  \(line)"] }
+        if isPackaged { lines += ["control:", "  socket: /run/starwatch/starwatch.sock"] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The lines of an Endorser server and its polls.
+    private static func endorser(_ answers: SetupAnswers) -> [String] {
+        var lines = ["server:", "  url: \(ConfigurationPrinter.scalar(answers.server))"]
         if let dialect = answers.dialect { lines.append("  dialect: \(dialect)") }
         lines += ["identity:", "  did: \(answers.did.map { ConfigurationPrinter.scalar($0.rawValue) } ?? "null")"]
         if let copy = answers.token.copy {
@@ -75,19 +94,7 @@ struct SetupFiles: Sendable, Hashable {
         for kind in answers.polls.map(\.rawValue) {
             lines += ["  \(kind):", "    kind: \(kind)", "    schedule: \"*/15 * * * *\""]
         }
-        lines += [
-            "delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind.type.kind)",
-        ]
-        var settings = answers.sink.settings
-        if answers.sinkSecret != nil, let secret = answers.sink.secret {
-            settings += [answers.sink.user, (secret.setting, secret.name)].compactMap(\.self)
-        }
-        lines += settings.map { "      \($0.key): \($0.value)" }
-        let path = storage?.setting ?? (isPackaged ? ServiceUser.stateFolder + "/starwatch.db" : nil)
-        if let path { lines += ["storage:", "  path: \(ConfigurationPrinter.scalar(path))"] }
-        if let line = storage?.keyLine { lines += ["security:", "  \(line)"] }
-        if isPackaged { lines += ["control:", "  socket: /run/starwatch/starwatch.sock"] }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     /// Writes the files into a folder. An existing file with other content is renamed to `NAME.old`.

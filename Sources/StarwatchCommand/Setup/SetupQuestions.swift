@@ -24,7 +24,7 @@ struct SetupQuestions {
     ///
     /// - Parameter standard: The value of an empty answer; `nil` if there must be one.
     /// - Throws: ``CommandError/usage(_:)`` that names `option` at the end of the input.
-    private func answer<Value>(
+    func answer<Value>(
         _ question: String,
         standard: String? = nil,
         option: String,

@@ -1,120 +1,129 @@
-/// Settings of a list, guessed from an answer. They are a proposal: a person confirms them.
-package struct ListGuess: Sendable {
-    /// The settings; their URL is the caller's.
-    package private(set) var list = JSONPoll()
-    /// The place of the time of an item, if it has one.
-    private let time: JSONPointer?
+/// The settings of a list as its first answer suggests them, for a person who confirms them.
+package struct ListGuess: Sendable, Hashable {
+    package var items: JSONPointer
+    /// `nil` if no member of the items tells them apart.
+    package var id: JSONPointer?
+    package var version: JSONPointer?
+    package var name: JSONPointer?
+    package var link: JSONPointer?
+    package var next: JSONPoll.Next?
+    package var order = JSONPoll.Order.none
 
-    private static let ids = ["id", "uuid", "guid", "_id", "key", "number", "slug", "url", "name"]
+    private static let lists = ["data", "items", "results", "entries", "records", "values"]
+    private static let ids = ["id", "uuid", "guid", "key", "number", "slug", "sha", "url", "html_url", "link"]
     private static let versions = [
-        "updated_at", "updatedAt", "updated", "modified_at", "modified", "lastModified", "last_modified", "version",
-        "revision",
+        "updated_at", "updatedAt", "updated", "last_modified", "lastModified", "modified_at", "modified", "version",
+        "published_at", "publishedAt", "published",
     ]
-    private static let times = [
-        "created_at", "createdAt", "created", "published_at", "publishedAt", "published", "date",
-    ]
-    private static let names = ["title", "name", "summary", "subject", "headline", "label"]
-    private static let links = ["html_url", "web_url", "permalink", "link", "url", "href"]
+    private static let names = ["title", "name", "full_name", "summary", "subject", "headline", "label", "tag_name"]
+    private static let links = ["html_url", "web_url", "url", "link", "permalink", "href"]
+    private static let times = ["created_at", "createdAt", "created", "date", "timestamp", "time"]
+    /// The parts of an answer that can name the next page.
+    private static let parts = ["", "/meta", "/links", "/_links", "/pagination", "/paging", "/cursor"]
+    /// The names of the place and of the parameter.
     private static let cursors = [
-        "/next_cursor", "/nextCursor", "/meta/next_cursor", "/pagination/next_cursor", "/cursor",
+        ("next_cursor", "cursor"), ("nextCursor", "cursor"), ("next_page_token", "page_token"),
+        ("nextPageToken", "pageToken"), ("next", "cursor"),
     ]
-    private static let nextPages = ["/next", "/links/next", "/meta/next", "/paging/next", "/next_url"]
 
     /// - Parameter link: The header `Link`; `nil` for none.
-    /// - Returns: `nil` if the bytes are not JSON, or have no list of objects with something that can be an id.
-    package init?(_ body: [UInt8], link: String?) {
+    /// - Returns: `nil` without a list of objects in an answer, or in one of its parts.
+    package init?(_ body: [UInt8], link header: String?) {
         guard JSONText.isBounded(body), let tree = JSONTree(json: body),
-            let (place, items) = Self.lists(in: tree).max(by: { $0.items.count < $1.items.count }),
-            let first = items.first, let id = Self.first(of: Self.ids, in: first)
+            let found = Self.list(in: tree, at: "", depth: 2), let items = JSONPointer(found.place)
         else { return nil }
-        (list.items, list.id) = (place, id)
-        list.version = Self.first(of: Self.versions, in: first)
-        time = list.version ?? Self.first(of: Self.times, in: first)
-        list.name = Self.first(of: Self.names, in: first)
-        list.link = Self.first(of: Self.links, in: first) { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
-        list.order = order(of: items)
-        list.next = Self.next(in: tree, link)
+        self.items = items
+        let trees = found.items
+        id = Self.place(of: Self.ids, in: trees) { values in
+            let texts = values.compactMap(Self.key)
+            return texts.count == values.count && Set(texts).count == texts.count
+        }
+        version = Self.place(of: Self.versions, in: trees) { $0.allSatisfy { Self.key($0) != nil } }
+        name = Self.place(of: Self.names, in: trees) { $0.allSatisfy { Self.text($0)?.isEmpty == false } }
+        link = Self.place(of: Self.links, in: trees) { $0.allSatisfy(Self.isURL) }
+        next = header.flatMap(LinkHeader.next) == nil ? Self.next(in: tree) : .linkHeader
+        // An edit would not be noticed if it moved no item to the front.
+        let time = version ?? Self.place(of: Self.times, in: trees) { $0.allSatisfy { Self.time($0) != nil } }
+        order =
+            time.map { place in Self.order(of: trees.compactMap { place.value(in: $0).flatMap(Self.time) }) } ?? .none
     }
 
-    /// The lists of objects at the top of an answer, and up to two members below it.
-    static func lists(in tree: JSONTree, below place: String = "") -> [(place: JSONPointer, items: [JSONTree])] {
+    /// Returns the first list of objects: the tree itself, a member, or a member of a member.
+    private static func list(in tree: JSONTree, at place: String, depth: Int) -> (place: String, items: [JSONTree])? {
         switch tree {
         case .list(let items):
-            guard case .object? = items.first, let pointer = JSONPointer(place) else { return [] }
-            return [(pointer, items)]
-        case .object(let members):
-            guard place.count(where: { $0 == "/" }) < 2 else { return [] }
-            return members.sorted { $0.key < $1.key }.flatMap { lists(in: $1, below: "\(place)/\($0.escaped)") }
-        case .null, .flag, .number, .decimal, .text: return []
+            let areObjects = !items.isEmpty && items.allSatisfy { if case .object = $0 { true } else { false } }
+            return areObjects ? (place, items) : nil
+        case .object(let members) where depth > 0:
+            let rank = { (name: String) in lists.firstIndex(of: name) ?? lists.count }
+            let sorted = members.sorted { (rank($0.key), $0.key) < (rank($1.key), $1.key) }
+            let isList = { (value: JSONTree) in if case .list = value { true } else { false } }
+            // A list that is a member comes before one that is deeper.
+            for (name, value) in sorted.filter({ isList($0.value) }) + sorted.filter({ !isList($0.value) }) {
+                let place = "\(place)/\(JSONPointer.escaped(name))"
+                if let found = list(in: value, at: place, depth: depth - 1) { return found }
+            }
+            return nil
+        case .object, .null, .flag, .number, .decimal, .text: return nil
         }
     }
 
-    private static func first(
-        of keys: [String],
-        in item: JSONTree,
-        where isWanted: (String) -> Bool = { _ in true }
+    /// The first member of these names that all items have, and whose values are fit.
+    private static func place(
+        of names: [String],
+        in items: [JSONTree],
+        where fits: ([JSONTree]) -> Bool
     ) -> JSONPointer? {
-        keys.lazy.compactMap { JSONPointer("/" + $0) }.first { pointer in
-            guard let text = pointer.value(in: item)?.scalar, !text.isEmpty else { return false }
-            return isWanted(text)
+        names.lazy.compactMap { JSONPointer("/" + $0) }.first { place in
+            let values = items.compactMap { place.value(in: $0) }
+            return values.count == items.count && fits(values)
         }
     }
 
-    private func order(of items: [JSONTree]) -> JSONPoll.Order {
-        let times = items.compactMap { time?.value(in: $0)?.scalar }
-        guard times.count == items.count, times.count > 1 else { return .none }
+    private static func next(in tree: JSONTree) -> JSONPoll.Next? {
+        for part in parts {
+            for (name, parameter) in cursors + [("next_url", "cursor"), ("next_page_url", "cursor")] {
+                guard let place = JSONPointer("\(part)/\(name)"), let value = place.value(in: tree),
+                    let text = key(value)
+                else { continue }
+                return isURL(value) || text.hasPrefix("?") ? .url(at: place) : .cursor(at: place, parameter: parameter)
+            }
+        }
+        return nil
+    }
+
+    /// The order of times; `none` if they do not tell.
+    private static func order(of times: [Timestamp]) -> JSONPoll.Order {
         let pairs = zip(times, times.dropFirst())
+        guard let first = times.first, times.contains(where: { $0 != first }) else { return .none }
         if pairs.allSatisfy({ $0 >= $1 }) { return .newestFirst }
         return pairs.allSatisfy { $0 <= $1 } ? .oldestFirst : .none
     }
 
-    private static func next(in tree: JSONTree, _ link: String?) -> JSONPoll.Next? {
-        if link.flatMap(LinkHeader.next) != nil { return .linkHeader }
-        let urls = nextPages.compactMap { JSONPointer($0) }
-        if let place = urls.first(where: { $0.value(in: tree)?.scalar?.contains("/") == true }) {
-            return .url(at: place)
-        }
-        return cursors.compactMap { JSONPointer($0) }.first { $0.value(in: tree)?.scalar?.isEmpty == false }
-            .map { .cursor(at: $0, parameter: "cursor") }
-    }
-}
+    // MARK: Values
 
-/// Advice about settings that find nothing in an answer. It names places and members, and no values.
-package enum ListAdvice {
-    /// The largest number of members that are named.
-    private static let mostNames = 20
+    private static func text(_ value: JSONTree) -> String? { if case .text(let text) = value { text } else { nil } }
 
-    /// A sentence for each setting that finds nothing.
-    package static func sentences(for list: JSONPoll, in body: [UInt8]) -> [String] {
-        guard let tree = JSONTree(json: body) else { return [] }
-        guard case .list(let items)? = list.items.value(in: tree) else {
-            let places = ListGuess.lists(in: tree).map(\.place.shown)
-            return [
-                "items finds no list at \(list.items.shown); "
-                    + (places.isEmpty
-                        ? "the answer has no list of objects." : "there is one at \(places.joined(separator: ", ")).")
-            ]
-        }
-        guard let first = items.first else { return [] }
-        var settings: [(String, JSONPointer?)] = [
-            ("id", list.id), ("version", list.version), ("name", list.name), ("link", list.link),
-            ("since.from", list.since?.from),
-        ]
-        settings += list.fields.sorted { $0.key < $1.key }.map { ("fields.\($0.key)", $0.value) }
-        return settings.compactMap { setting, place in
-            guard let place, items.allSatisfy({ place.value(in: $0)?.scalar?.isEmpty ?? true }) else { return nil }
-            return "\(setting) finds nothing at \(place.shown) in any item; an item has \(members(of: first))."
+    /// A text that is not empty, or a whole number.
+    private static func key(_ value: JSONTree) -> String? {
+        switch value {
+        case .text(let text): text.isEmpty ? nil : text
+        case .number(let number): "\(number)"
+        case .null, .flag, .decimal, .list, .object: nil
         }
     }
 
-    private static func members(of item: JSONTree) -> String {
-        guard case .object(let members) = item, !members.isEmpty else { return "no members" }
-        let names = members.keys.sorted().map { "/" + $0.escaped.withoutControls() }
-        return names.prefix(mostNames).joined(separator: ", ") + (names.count > mostNames ? " and more" : "")
+    private static func isURL(_ value: JSONTree) -> Bool {
+        text(value).map { text in ["https://", "http://", "/"].contains { text.hasPrefix($0) } } ?? false
     }
-}
 
-extension String {
-    /// The name of a member as a step of a pointer.
-    fileprivate var escaped: String { replacing("~", with: "~0").replacing("/", with: "~1") }
+    /// A time in ISO 8601, in seconds or in milliseconds.
+    private static func time(_ value: JSONTree) -> Timestamp? {
+        switch value {
+        case .text(let text): Timestamp(iso8601: text)
+        case .number(let number) where "\(number)".count == 10: Timestamp(milliseconds: number * 1000)
+        case .number(let number) where "\(number)".count == 13: Timestamp(milliseconds: number)
+        case .null, .flag, .number, .decimal, .list, .object: nil
+        }
+    }
 }
