@@ -15,10 +15,12 @@ enum Canary {
     static let digest = "canarydigest"
     static let etag = "canaryetag"
     static let feed = "canaryfeed"
+    static let details = "canarydetails"
+    static let list = "canarylist"
     /// Stands in the DID.
     static let did = "0xalice"
 
-    static let all = [name, plan, title, body, payload, description, content, digest, etag, feed, did]
+    static let all = [name, plan, title, body, payload, description, content, digest, etag, feed, details, list, did]
 }
 
 extension World {
@@ -40,7 +42,11 @@ extension World {
         let (alice, server) = (Self.alice, Self.server)
         let plans = (0..<4).map { Canary.plan + "\($0)" }
         _ = try await store.stars.set(Array(plans.prefix(2)), of: alice, server: server, now: now)
-        let changes = (0..<4).map { Change(id: id($0), plan: plans[$0 % 2], name: Canary.name + "\($0)") }
+        let changes = (0..<4).map { n in
+            var change = Change(id: id(n), plan: plans[n % 2], name: Canary.name + "\(n)")
+            change.details = ItemDetails(link: nil, fields: ["author": Canary.details])
+            return change
+        }
         try await commit(store, changes) { page in
             for (index, change) in changes.enumerated() {
                 page.edit(change.id) {
@@ -67,6 +73,10 @@ extension World {
             return (outgoing, Shortlink(Contents.shortlink))
         }
         try await store.feed.append("ntf_feed", payload: Array(Canary.feed.utf8), of: alice, keep: 100, now: now)
+        var state = ListState()
+        state.etag = Canary.list
+        try await commit(store, items: [item(0), item(1)]) { $0.isBootstrap = true }
+        try await commit(store, items: [item(0)]) { [state] in $0.state = state }
         let generation = try await store.identity.active().generation
         _ = try await store.digests.finishPrefetch(
             .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: "\"\(Canary.etag)\""),

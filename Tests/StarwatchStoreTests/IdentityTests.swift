@@ -32,6 +32,7 @@ import Testing
         try await world.deliverAll(store)
         _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         try await world.commit(store, world.changes(5...6))
+        try await world.commit(store, items: [world.item(1)])
         // Of the year 2100, so that they do not expire by themselves.
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(
@@ -76,7 +77,8 @@ import Testing
 
     /// Tables whose rows belong to an account through its streams or notifications.
     private static let tablesOfStreams = [
-        "deliveries", "delivery_attempts", "former_states", "notification_outbox", "quarantine", "watermark_moves",
+        "deliveries", "delivery_attempts", "former_states", "list_states", "notification_outbox", "quarantine",
+        "seen_items", "watermark_moves",
     ]
 
     private func filled(_ tables: [String]) throws -> [String] {

@@ -24,11 +24,12 @@ struct ListRun {
     /// Fetches the list and stores what is new in it, the oldest page first: if the process ends in between, the next run still
     /// finds the rest above what is known.
     func fetchAndStore(_ run: inout CycleRun) async throws(PollCycle.Stop) {
-        let isBootstrap = !run.state.bootstrapped && cycle.poll.options.bootstrap == .latest
         let stream = run.stream
-        let known =
-            try await stored { outbox throws(StoreError) in try await outbox.listState(of: stream) }
-            .map { $0.valid(for: list) } ?? ListState()
+        let stored = try await stored { outbox throws(StoreError) in try await outbox.listState(of: stream) }
+        // Under other places of id and version, all that is on the list would be news.
+        let isNew = !run.state.bootstrapped || stored?.isForeign(to: list) == true
+        let isBootstrap = isNew && cycle.poll.options.bootstrap == .latest
+        let known = stored?.valid(for: list) ?? ListState()
         var walk = ListWalk(list, known: known, isBootstrap: isBootstrap, now: cycle.time.now)
         guard let origins = try await fetch(&run, &walk, known: known) else { return run.result.outcome = .unchanged }
         try await store(walk, origins, known: known, isBootstrap: isBootstrap, &run)
@@ -56,11 +57,13 @@ struct ListRun {
             )
             run.result.fetched += page.fetched
             run.result.rejected += page.refused.count
+            // Of a stream that starts again, items below known ones can be news.
+            let isOld = run.state.bootstrapped
             let isLastKnown = try await stored { outbox throws(StoreError) in
                 try await outbox.news(among: page.items.suffix(1), of: stream).isEmpty
             }
             if origins.isEmpty { walk.note(etag: answer.etag, lastModified: answer.lastModified) }
-            try taken { () throws(PageRejection) in try walk.receive(page, isLastKnown: isLastKnown) }
+            try taken { () throws(PageRejection) in try walk.receive(page, isLastKnown: isLastKnown && isOld) }
             origins.append(answer.origin)
         }
         return origins

@@ -114,6 +114,8 @@ public struct ListState: Sendable, Hashable, Codable {
     public var since: SinceValue?
     /// The settings under which the rest is true, as a number that tells them apart.
     public var settings: Int64?
+    /// The settings that say which items and versions are the same, as such a number.
+    public var meaning: Int64?
 
     public init() {}
 }

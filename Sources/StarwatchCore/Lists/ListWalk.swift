@@ -27,7 +27,7 @@ package struct ListWalk: Sendable {
     ///   - isBootstrap: Whether the list is only remembered, so that its newest page tells enough if it is ordered.
     package init(_ list: JSONPoll, known: ListState, isBootstrap: Bool, now: Timestamp) {
         (self.list, self.isBootstrap, self.now, state) = (list, isBootstrap, now, known)
-        state.settings = list.fingerprint
+        (state.settings, state.meaning) = (list.fingerprint, list.meaning)
         var first = list.query
         if let since = list.since, let value = known.since {
             first[since.parameter] = value.parameter(reducedBy: since.overlap)
@@ -122,7 +122,15 @@ extension JSONPoll {
     }
 }
 
+extension JSONPoll {
+    /// A number that tells settings apart by what they take for the same item and the same version.
+    fileprivate var meaning: Int64 { [id.rawValue, version?.rawValue ?? "-"].stableHash }
+}
+
 extension ListState {
+    /// Whether the seen items and versions mean something else under these settings, so that the whole list would be news.
+    package func isForeign(to list: JSONPoll) -> Bool { meaning.map { $0 != list.meaning } ?? false }
+
     /// What is still true under these settings: nothing if they have changed.
     package func valid(for list: JSONPoll) -> ListState { settings == list.fingerprint ? self : ListState() }
 }

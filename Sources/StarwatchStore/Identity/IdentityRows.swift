@@ -9,7 +9,7 @@ struct IdentityRows {
         var total = 0
         try db.notifications.withdrawNotices(of: account)
         for id in try streamIDs(of: account) {
-            try db.lists.forgetOpen(of: id)
+            try db.outbox.lists.forgetOpen(of: id)
             try db.formerStates.keep(
                 rows: "state IN ('pending', 'claimed', 'evicted') AND stream_id = ?3 AND \(Schema.isOpen)",
                 [id],

@@ -2,6 +2,10 @@ import Crypto
 import FoundationEssentials
 import StarwatchCore
 
+extension OutboxRows {
+    var lists: ListRows { ListRows(db: db) }
+}
+
 /// What polls know of their lists, in one access.
 struct ListRows {
     /// The length of a list's key, in bytes.
@@ -62,7 +66,6 @@ struct ListRows {
             SELECT jwt_id, plan_id, is_edition FROM notification_outbox o
             WHERE state IN ('pending', 'claimed') AND stream_id = ? AND \(Schema.isOpen) AND NOT EXISTS
                 (SELECT 1 FROM deliveries d WHERE d.notification_id = o.notification_id AND d.state = 'ok')
-            ORDER BY jwt_id
             """,
             [stream]
         ) { row in

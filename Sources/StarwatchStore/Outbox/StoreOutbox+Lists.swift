@@ -10,11 +10,11 @@ extension StoreOutbox {
     package func listState(of stream: StreamKey) async throws(StoreError) -> ListState? {
         try await store.perform { store throws(StoreError) in
             let found = try store.direct(.read, of: stream) { db, id in
-                try ifReadable { try db.lists.seen(of: id).flatMap { _ in try db.lists.state(of: id) } }
+                try ifReadable { try db.outbox.lists.seen(of: id).flatMap { _ in try db.outbox.lists.state(of: id) } }
             }
             if let found { return found }
             try store.write(.edit, of: stream) { db, id in
-                try db.lists.forget(id)
+                try db.outbox.lists.forget(id)
                 try db.streams.restart("id = ?", [id])
             }
             throw .sealed(.damaged)
@@ -25,7 +25,7 @@ extension StoreOutbox {
     package func news(among items: [ListItem], of stream: StreamKey) async throws(StoreError) -> [ListItem] {
         guard !items.isEmpty else { return [] }
         return try await store.direct(.read, of: stream) { db, id in
-            guard let seen = try db.lists.seen(of: id) else { return items }
+            guard let seen = try db.outbox.lists.seen(of: id) else { return items }
             return try items.filter { try seen.sight(of: $0).isNews }
         }
     }
@@ -58,9 +58,9 @@ private struct ListInsertion {
     let db: Session
 
     func run() throws -> PageCommitCounts {
-        let seen = try db.lists.madeSeen(of: stream)
+        let seen = try db.outbox.lists.madeSeen(of: stream)
         let counts = try list.isBootstrap ? remember(in: seen) : announce(seen)
-        if let state = list.state, !counts.outOfRoom { try db.lists.store(state, of: stream) }
+        if let state = list.state, !counts.outOfRoom { try db.outbox.lists.store(state, of: stream) }
         return counts
     }
 
@@ -74,7 +74,7 @@ private struct ListInsertion {
         var counts = PageCommitCounts()
         counts.handled = list.items.count
         if list.state != nil {
-            let top = JWTID.next(after: try db.lists.lastIdentifier(of: stream), at: list.now)
+            let top = JWTID.next(after: try db.outbox.lists.lastIdentifier(of: stream), at: list.now)
             try db.streams.finishBootstrap(of: list.stream, stream, top: top, list.now)
             counts.fetchCursor = top
         }
@@ -85,7 +85,7 @@ private struct ListInsertion {
     private func announce(_ seen: SeenItems) throws -> PageCommitCounts {
         var page = page
         var (known, isOutOfRoom) = (0, false)
-        var last = try db.lists.lastIdentifier(of: stream)
+        var last = try db.outbox.lists.lastIdentifier(of: stream)
         for item in list.items {
             let sight = try seen.sight(of: item)
             guard sight.isNews else {

@@ -161,7 +161,7 @@ extension StreamRows {
         for id in old {
             try db.outbox.cancelTombstones(of: id, now)
             try restart("id = ?", [id])
-            try db.lists.forget(id)
+            try db.outbox.lists.forget(id)
             count += try db.changed(
                 """
                 DELETE FROM watermarks WHERE (account, server, poll) =

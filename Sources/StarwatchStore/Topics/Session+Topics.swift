@@ -10,7 +10,6 @@ extension Session {
     var formerStates: FormerStates { FormerStates(db: self) }
     var identity: IdentityRows { IdentityRows(db: self) }
     var ledger: LedgerRows { LedgerRows(db: self) }
-    var lists: ListRows { ListRows(db: self) }
     var moves: MoveRows { MoveRows(db: self) }
     var notifications: NotificationRows { NotificationRows(db: self) }
     var outbox: OutboxRows { OutboxRows(db: self) }
