@@ -54,10 +54,11 @@ import Testing
     @Test func aProblemShowsWhatTheAnswerHas() {
         var trial = ListTrial(poll: "releases")
         (trial.status, trial.problem) = (200, "The answer has no value at /data; correct items.")
-        trial.places = ["/items", "/total"]
+        (trial.list, trial.places) = ("/items", ["/items", "/total"])
         #expect(
             trial.text == """
                 releases: The answer has no value at /data; correct items.
+                There is a list at /items; write items: /items.
                 The answer has: /items /total
                 """
         )

@@ -37,6 +37,8 @@ package struct ListTrial: Sendable, Hashable, Encodable {
     package var gaps: [Gap] = []
     /// The places of all values of an item.
     package var places: [String] = []
+    /// The place of a list of objects, if there is none where `items` says.
+    package var list: String?
     /// The reason why the page cannot be used, as a sentence; `nil` for a page.
     package var problem: String?
 
@@ -103,16 +105,12 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         }
         let http = try AgentParts.transport(to: server, options, time: SystemClock())
         defer { http.shutdown() }
-        let given = Set(headers.map { $0.name.lowercased() })
-        let own = [("User-Agent", options.server.userAgent ?? AgentVersion.userAgent), ("Accept", "application/json")]
-            .filter { !given.contains($0.0.lowercased()) }
-        let message = HTTPRequest(
-            url: request.url,
-            headers: own + headers,
-            timeout: min(options.server.timeout, longestRequest),
-            maxResponseBytes: options.server.maxResponseBytes
-        )
-        return await http.exchange(message).result
+        var options = options
+        options.server.timeout = min(options.server.timeout, longestRequest)
+        var message = EndorserRequest(.list, of: nil, runID: RandomID.runID())
+        message.url = request.url
+        let client = AgentParts.client(options, http: http, headers: headers)
+        return await client.send(message, id: RandomID.uuid()).result
     }
 
     /// Reads the answer.
@@ -125,7 +123,7 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         guard let preview = ListPreview(response.body, of: request, link: response.headers["Link"], as: list) else {
             return problem = response.notJSON.cause.sentenceOfList
         }
-        places = preview.places
+        (places, self.list) = (preview.places, preview.otherList?.rawValue)
         switch preview.page {
         case .success(let page):
             (fetched, refused, hasNext) = (page.fetched, page.refused.count, page.next != nil)

@@ -59,6 +59,10 @@ extension ListTrial {
             TerminalText.printable("\($0.setting): \($0.items.counted("item")) of \(fetched) without \($0.pointer).")
         }
         parts += refusals.map { TerminalText.printable("Cannot be read: \($0)") }
+        if let list {
+            let pointer = ConfigurationPrinter.scalar(list)
+            parts.append(TerminalText.printable("There is a list at \(pointer); write items: \(pointer)."))
+        }
         if problem != nil && status == 200 || !gaps.isEmpty || refused > 0, !places.isEmpty {
             let owner = fetched > 0 ? "The first item has" : "The answer has"
             parts.append(TerminalText.printable("\(owner): \(places.joined(separator: " "))"))

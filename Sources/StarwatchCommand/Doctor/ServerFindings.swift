@@ -164,6 +164,12 @@ struct ServerFindings {
 
     private func poll(_ report: PollReport) -> Finding {
         let area = "poll \(report.poll)"
+        if lists.contains(report.poll), let reason = reason(of: report), isFailed(report) {
+            let command = "'starwatch poll try \(report.poll)' says more."
+            return hasToken || own[report.poll] != nil
+                ? Finding(area, .problem, "It failed (\(reason.phrase)); \(command)")
+                : Finding(area, .skipped, "It was not tried; \(command)")
+        }
         if let reason = reason(of: report), isFailed(report) {
             let isUntried = reason.needsAction && !hasToken && own[report.poll] == nil
             return Finding(area, isUntried ? .skipped : .problem, isUntried ? "It needs the token." : reason.sentence)

@@ -48,6 +48,11 @@ package struct ListGuess: Sendable, Hashable {
             time.map { place in Self.order(of: trees.compactMap { place.value(in: $0).flatMap(Self.time) }) } ?? .none
     }
 
+    /// The place of the first list of objects; `nil` if there is none.
+    static func list(in tree: JSONTree) -> JSONPointer? {
+        list(in: tree, at: "", depth: 2).flatMap { JSONPointer($0.place) }
+    }
+
     /// Returns the first list of objects: the tree itself, a member, or a member of a member.
     private static func list(in tree: JSONTree, at place: String, depth: Int) -> (place: String, items: [JSONTree])? {
         switch tree {

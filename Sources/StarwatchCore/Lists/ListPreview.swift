@@ -15,6 +15,8 @@ package struct ListPreview: Sendable {
     package let gaps: [Gap]
     /// The places of all values of the first item; without items, those of the whole answer. Names alone, no values.
     package let places: [String]
+    /// The place of a list of objects, if there is none where the settings say; `nil` if there is no such list.
+    package let otherList: JSONPointer?
     /// The text of each issue of an item that was set aside.
     package let refusals: [String]
 
@@ -30,7 +32,12 @@ package struct ListPreview: Sendable {
             let tree = JSONTree(json: body)
         else { return nil }
         self.page = page
-        let items: [JSONTree] = if case .list(let items)? = list.items.value(in: tree) { items } else { [] }
+        let items: [JSONTree]
+        if case .list(let found)? = list.items.value(in: tree) {
+            (items, otherList) = (found, nil)
+        } else {
+            (items, otherList) = ([], ListGuess.list(in: tree))
+        }
         gaps = list.placesInItems.compactMap { setting, place in
             let count = items.count { place.value(in: $0).map { $0 == .null } ?? true }
             return count == 0 ? nil : Gap(setting: setting, place: place, count: count)

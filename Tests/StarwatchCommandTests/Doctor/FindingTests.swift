@@ -125,6 +125,21 @@ import Testing
         #expect(states(trial("unchanged"), auth: .none).suffix(2) == ["token ok", "poll p ok"])
     }
 
+    /// Its server is none of Endorser, and another one than that of the next list.
+    @Test func aListIsJudgedByItsPollAlone() {
+        var options = AgentOptions()
+        options.polls = [PollOptions(name: PollName("p")!, kind: .json)]
+        func findings(_ trial: Trial.Polls) -> [String] {
+            ServerFindings(trial: trial, options: options).all.map { "\($0.area) \($0.state.rawValue): \($0.text)" }
+        }
+        #expect(findings(trial("unchanged")) == ["poll p ok: The server answered with 0 items."])
+        #expect(
+            findings(trial("failed", FailureReason(status: 401))) == [
+                "poll p problem: It failed (HTTP 401); 'starwatch poll try p' says more."
+            ]
+        )
+    }
+
     @Test func theRunningAgentsTokenCountsWhereTheTrialHasNone() {
         var options = AgentOptions()
         options.auth.kind = .sharedSecret

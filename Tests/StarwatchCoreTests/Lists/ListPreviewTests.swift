@@ -39,7 +39,8 @@ import Testing
     @Test func withoutItemsThePlacesAreThoseOfTheAnswer() throws {
         let preview = try preview(#"{"results": {"x": []}, "total": 1}"#)
         #expect(throws: PageRejection.self) { try preview.page.get() }
-        #expect(preview.places == ["/results/x", "/total"])
+        #expect(preview.places == ["/results/x", "/total"] && preview.otherList == nil)
+        #expect(try self.preview(#"{"results": [{"id": 1}]}"#).otherList == JSONPointer("/results"))
     }
 
     @Test func anItemThatCannotBeReadIsNamedByItsPlace() throws {
