@@ -33,8 +33,7 @@ struct ListAnswer: Sendable {
         case 204: return .success(ListAnswer(page: .success(ListPage()), response))
         default:
             guard let page = reader.read(response.body, of: request, link: response.headers["Link"]) else {
-                let isJSON = JSONText.isValid(response.body)
-                return .failure(isJSON ? APIFailure(.tooComplex, status: response.status) : response.notJSON)
+                return .failure(response.notJSON)
             }
             return .success(ListAnswer(page: page, response))
         }

@@ -13,7 +13,8 @@ public enum JSONText {
     /// Returns whether decoding the bytes with Foundation's decoder has a bounded cost. Each value costs it 50 to 100
     /// times its size, so a hostile server could fill the memory with a small answer.
     ///
-    /// One pass without decoding. Bytes that are not JSON can pass.
+    /// One pass without decoding. Bytes that are not JSON can pass, but none with a zero byte: Foundation's decoder reads
+    /// UTF-16 and UTF-32 too, whose brackets this pass would not see.
     public static func isBounded(_ bytes: [UInt8]) -> Bool {
         // Of each open array; those of an object never reach the limit.
         var elements = [Int](repeating: 0, count: deepest + 1)
@@ -21,6 +22,7 @@ public enum JSONText {
         var isText = false
         while index < bytes.count {
             switch (bytes[index], isText) {
+            case (0, _): return false
             case (UInt8(ascii: "\\"), true): index += 1
             case (UInt8(ascii: "\""), _): isText.toggle()
             case (_, true): break

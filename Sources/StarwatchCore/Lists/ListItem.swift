@@ -11,6 +11,9 @@ public struct ListItem: Sendable, Hashable {
     public init(id: String, version: ItemVersion, name: String? = nil, details: ItemDetails? = nil) {
         (self.id, self.version, self.name, self.details) = (id, version, name, details)
     }
+
+    /// The bytes of the identifier. Swift holds two spellings of é for equal, and a server does not.
+    var key: [UInt8] { Array(id.utf8) }
 }
 
 /// The version of an item.

@@ -20,7 +20,8 @@ package struct ListReader: Sendable {
         of request: ListRequest,
         link: String? = nil
     ) -> Result<ListPage, PageRejection>? {
-        guard JSONText.isBounded(body), let tree = JSONTree(json: body) else { return nil }
+        guard JSONText.isBounded(body) else { return JSONText.isValid(body) ? .failure(.tooComplex) : nil }
+        guard let tree = JSONTree(json: body) else { return nil }
         do throws(PageRejection) { return .success(try page(tree, of: request, link)) } catch { return .failure(error) }
     }
 
@@ -35,7 +36,7 @@ package struct ListReader: Sendable {
         var page = ListPage()
         page.fetched = trees.count
         var refused: [(RefusedItem, sentence: String)] = []
-        var places: [String: Int] = [:]
+        var places: [[UInt8]: Int] = [:]
         for (index, tree) in trees.enumerated() {
             switch item(tree, at: index, in: request) {
             case .success(let item): add(item, to: &page, &places)
@@ -53,14 +54,14 @@ package struct ListReader: Sendable {
     }
 
     /// Adds an item, or the newer version of one that the page has already.
-    private func add(_ item: ListItem, to page: inout ListPage, _ places: inout [String: Int]) {
-        guard let place = places[item.id] else {
-            places[item.id] = page.items.count
+    private func add(_ item: ListItem, to page: inout ListPage, _ places: inout [[UInt8]: Int]) {
+        guard let place = places[item.key] else {
+            places[item.key] = page.items.count
             return page.items.append(item)
         }
         let other = page.items[place].version
         let isNewer =
-            if let rank = item.version.rank, let former = other.rank {
+            if let rank = item.version.rank, let former = other.rank, rank != former {
                 rank > former
             } else {
                 list.order == .oldestFirst
@@ -76,6 +77,7 @@ package struct ListReader: Sendable {
         switch expectation.test {
         case .exists: return
         case .equals(let text) where value.scalar == text: return
+        case .equals(let text) where Int64(text) == nil && value.double.map { $0 == Double(text) } == true: return
         case .equals: throw .list("The value at \(place.shown) is not the one that expect asks for.", place, .invalid)
         case .atLeast(let least):
             if let number = value.double, number >= least { return }
@@ -98,7 +100,7 @@ extension ListReader {
             let (fault, what): (ValidationIssue.Fault, String) =
                 switch value {
                 case nil, .null: (.missing, "there is none")
-                case .list, .object, .flag, .decimal: (.wrongType, "it is no text and no whole number")
+                case .list, .object, .flag, .decimal: (.wrongType, "it is no text and no whole number of 64 bits")
                 case .text, .number: (.invalid, "it is empty, too long, or has control characters")
                 }
             let issue = ValidationIssue(path: path, problem: fault)
@@ -118,7 +120,7 @@ extension ListReader {
             version = ItemVersion(text, rank: Timestamp(iso8601: text)?.milliseconds ?? Int64(text))
         }
         let details = ItemDetails(
-            link: list.link?.value(in: tree)?.scalar.flatMap { ListURL.resolved($0, against: request.url) },
+            link: list.link?.value(in: tree).flatMap(Self.text).flatMap { ListURL.resolved($0, against: request.url) },
             fields: list.fields.compactMapValues { $0.value(in: tree).flatMap(Self.line) }
         )
         let name = list.name?.value(in: tree).flatMap(Self.line)
@@ -135,9 +137,11 @@ extension ListReader {
         }
     }
 
+    private static func text(_ value: JSONTree) -> String? { if case .text(let text) = value { text } else { nil } }
+
     /// A value as one line of at most 500 characters; `nil` for an empty one, and for lists and objects.
     private static func line(_ value: JSONTree) -> String? {
-        value.scalar.flatMap { PageDecoder.shortened($0.withoutControls()) }
+        value.scalar.flatMap { PageDecoder.shortened($0.withoutControls().trimmingSpaces) }
     }
 }
 
@@ -181,23 +185,37 @@ extension ListReader {
         case .number(let parameter, let first):
             return isEmpty ? nil : .parameter(name: parameter, value: "\(first + request.page)")
         case .cursor(let place, let parameter):
-            guard let cursor = place.value(in: tree)?.scalar, !cursor.isEmpty else { return nil }
-            guard cursor.utf8.count <= Self.longestID else { throw .next(at: place.rawValue) }
+            guard let value = value(at: place, in: tree) else { return nil }
+            guard value != true, let cursor = value.scalar, cursor.utf8.count <= Self.longestID else {
+                throw .next(
+                    at: place.rawValue,
+                    "is no text or number of at most \(Self.longestID) bytes; correct next."
+                )
+            }
             return .parameter(name: parameter, value: cursor)
         case .linkHeader:
             guard let target = link.flatMap(LinkHeader.next) else { return nil }
             return try url(target, at: "Link", request)
         case .url(let place):
-            guard let text = place.value(in: tree)?.scalar, !text.isEmpty else { return nil }
-            return try url(text, at: place.rawValue, request)
+            guard let value = value(at: place, in: tree) else { return nil }
+            return try url(Self.text(value), at: place.rawValue, request)
         }
     }
 
-    private func url(_ text: String, at place: String, _ request: ListRequest) throws(PageRejection) -> ListPage.Next {
-        guard let url = ListURL.resolved(text, against: request.url), ListURL.haveSameOrigin(url, list.url) else {
-            throw .next(at: place)
+    /// The value that leads to the next page; `nil` for one that servers send with the last page: none, or an empty one.
+    private func value(at place: JSONPointer, in tree: JSONTree) -> JSONTree? {
+        place.value(in: tree).flatMap { $0.isEmpty || $0 == false ? nil : $0 }
+    }
+
+    private func url(_ text: String?, at place: String, _ request: ListRequest) throws(PageRejection) -> ListPage.Next {
+        guard let url = text.flatMap({ ListURL.resolved($0, against: request.url) }) else {
+            throw .next(at: place, "is no URL that can be followed; correct next.")
         }
-        return .url(url)
+        guard ListURL.haveSameOrigin(url, list.url) else {
+            throw .next(at: place, "has another scheme, host or port than url; correct url or next.")
+        }
+        // No server sees a fragment, so a URL with another one is the same page.
+        return .url(String(url.prefix { $0 != "#" }))
     }
 }
 
@@ -216,13 +234,21 @@ extension PageRejection {
         )
     }
 
-    fileprivate static func next(at place: String) -> PageRejection {
+    /// - Parameter problem: The end of a sentence about the next page.
+    fileprivate static func next(at place: String, _ problem: String) -> PageRejection {
         PageRejection(
             violation: .cursor,
             issues: [ValidationIssue(path: place, problem: .invalid)],
-            sentence: "The next page at \(place) is none of the same server; correct next."
+            sentence: "The next page at \(place) \(problem)"
         )
     }
+
+    fileprivate static let tooComplex = PageRejection(
+        violation: .schema,
+        issues: [ValidationIssue(path: "$", problem: .invalid)],
+        sentence: "The answer has a list of more than \(JSONText.longest) elements, more than \(JSONText.mostValues) "
+            + "values, or more than \(JSONText.deepest) levels; ask for less with query."
+    )
 
     static let tooManyItems = PageRejection(
         violation: .schema,

@@ -27,9 +27,9 @@ enum ListURL {
     ///
     /// - Returns: `nil` for one that is no `http` or `https` URL, has credentials or control characters, or is too long.
     static func resolved(_ text: String, against base: String) -> String? {
-        guard text.utf8.count <= longest, text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }),
+        guard (1...longest).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }),
             let url = URL(string: text, relativeTo: URL(string: base))?.absoluteURL, origin(of: url) != nil,
-            url.user == nil, url.password == nil
+            url.user == nil, url.password == nil, url.absoluteString.utf8.count <= longest
         else { return nil }
         return url.absoluteString
     }

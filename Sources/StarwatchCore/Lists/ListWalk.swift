@@ -12,6 +12,8 @@ package struct ListWalk: Sendable {
     private let list: JSONPoll
     private let isBootstrap: Bool
     private let now: Timestamp
+    /// The value that the requests of this walk are made of.
+    private let since: SinceValue?
     /// The parameters of every request.
     private let parameters: [String: String]
     private var pages: [ListPage] = []
@@ -27,10 +29,10 @@ package struct ListWalk: Sendable {
     ///   - isBootstrap: Whether the list is only remembered, so that its newest page tells enough if it is ordered.
     package init(_ list: JSONPoll, known: ListState, isBootstrap: Bool, now: Timestamp) {
         (self.list, self.isBootstrap, self.now, state) = (list, isBootstrap, now, known)
-        (state.settings, state.meaning) = (list.fingerprint, list.meaning)
+        (state.since, state.settings, state.meaning) = (since, list.fingerprint, list.meaning)
         var first = list.query
-        if let since = list.since, let value = known.since {
-            first[since.parameter] = value.parameter(reducedBy: since.overlap)
+        if let setting = list.since, let since {
+            first[setting.parameter] = since.parameter(reducedBy: setting.overlap)
         }
         parameters = first
         if case .number(let parameter, let number) = list.next { first[parameter] = "\(number)" }
@@ -58,22 +60,34 @@ package struct ListWalk: Sendable {
     package mutating func receive(_ page: ListPage, isLastKnown: Bool) throws(PageRejection) {
         pages.append(page)
         guard pages.reduce(0, { $0 + $1.fetched }) <= JSONPoll.largestList else { throw .tooManyItems }
-        if !page.refused.isEmpty { (state.etag, state.lastModified) = (nil, nil) }
         // A time ahead of ours would leave out what comes until then.
         state.since = SinceValue.latest(state.since, page.since?.limited(to: now))
+        // Validators are those of one URL, and the next walk asks for another one.
+        let isMoved = list.since != nil && state.since != since
+        if isMoved || !page.refused.isEmpty { (state.etag, state.lastModified) = (nil, nil) }
         request = nil
-        guard let next = page.next, !(list.order == .newestFirst && (isLastKnown || isBootstrap)) else { return }
+        // A page whose items were all set aside tells nothing of those behind it.
+        let isKnown = isLastKnown && (page.fetched == 0 || !page.items.isEmpty)
+        guard let next = page.next, !(list.order == .newestFirst && (isKnown || isBootstrap)) else { return }
         guard pages.count < list.maxPages else {
             guard list.order != .newestFirst else { return isCut = true }
             throw .endless(
-                "The list has more than \(list.maxPages) pages; raise max_pages, or ask for fewer with since."
+                isRepeated
+                    ? "Each page has the items of the one before; correct next."
+                    : "The list has more than \(list.maxPages) pages; raise max_pages, or ask for fewer with since."
             )
         }
         let following = following(next)
         guard !asked.contains(following.url) else {
-            throw .endless("The next page is one that was there before; correct next.")
+            throw .endless("Page \(pages.count) leads to a page before it; correct next.")
         }
         request = following
+    }
+
+    /// Whether the server ignores the parameter of the next page.
+    private var isRepeated: Bool {
+        guard let last = pages.last, let former = pages.dropLast().last else { return false }
+        return !last.items.isEmpty && last.items == former.items
     }
 
     private func following(_ next: ListPage.Next) -> ListRequest {
@@ -92,20 +106,20 @@ extension ListWalk {
     /// above what is known. An item that moved between two pages is there once, in its newest version.
     package var commits: [Commit] {
         let isReversed = list.order == .newestFirst
-        var newest: [String: ListItem] = [:]
+        var newest: [[UInt8]: ListItem] = [:]
         for item in pages.lazy.flatMap(\.items) {
             // The server sent it later.
-            let isOlder = newest[item.id].map { former in
+            let isOlder = newest[item.key].map { former in
                 item.version.rank.flatMap { rank in former.version.rank.map { rank < $0 } } ?? false
             }
-            if isOlder != true { newest[item.id] = item }
+            if isOlder != true { newest[item.key] = item }
         }
         let ordered = isReversed ? Array(pages.enumerated().reversed()) : Array(pages.enumerated())
         return ordered.map { index, page in
             let items = isReversed ? page.items.reversed() : page.items
             return Commit(
                 number: index + 1,
-                items: items.compactMap { newest.removeValue(forKey: $0.id) },
+                items: items.compactMap { newest.removeValue(forKey: $0.key) },
                 refused: page.refused
             )
         }
@@ -144,16 +158,17 @@ extension SinceValue {
 
     private var isTime: Bool { form != .number }
 
-    /// The value, or the present time if that is earlier.
+    /// The value, or the present second if that is earlier.
     fileprivate func limited(to now: Timestamp) -> SinceValue {
-        isTime ? SinceValue(min(value, now.milliseconds), form) : self
+        isTime && value > now.milliseconds ? SinceValue(now.wholeSeconds * 1000, form) : self
     }
 
     /// The value as the server writes it.
     fileprivate func parameter(reducedBy overlap: Duration) -> String {
         let time = Timestamp(milliseconds: value) - overlap
         return switch form {
-        case .iso8601: time.iso8601
+        // Not every server reads a fraction, and one that writes them does.
+        case .iso8601: time.iso8601.replacing(".000Z", with: "Z")
         case .seconds: "\(time.wholeSeconds)"
         case .milliseconds: "\(time.milliseconds)"
         case .number: "\(value)"

@@ -37,6 +37,16 @@ import Testing
         #expect(JSONText.isBounded(Array(text.utf8)) == isBounded)
     }
 
+    @Test func bracketsOfUTF16DoNotPassUnseen() {
+        // U+2222 has the byte of a quote twice or once.
+        let text = "[\"\u{2222}\u{2261}\"," + String(repeating: "[", count: 400) + String(repeating: "]", count: 401)
+        #expect(!JSONText.isBounded(text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }))
+        #expect(!JSONText.isBounded(text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }))
+        #expect(
+            !JSONText.isBounded(text.unicodeScalars.flatMap { [0, 0, UInt8($0.value >> 8), UInt8($0.value & 0xff)] })
+        )
+    }
+
     @Test(arguments: unbounded)
     func anyDepthAndNumberOfValuesIsValid(text: String) {
         #expect(JSONText.isValid(Array(text.utf8)))

@@ -84,13 +84,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("javascript:alert(1)", nil), ("https://u:p@example.org/", nil), ("ftp://example.org/", nil), ("", nil),
-        ("//cdn.example.org/a", "https://cdn.example.org/a"), ("?page=2", "https://api.example.org/v1/items?page=2"),
+        (#""javascript:alert(1)""#, nil), (#""https://u:p@example.org/""#, nil), (#""ftp://example.org/""#, nil),
+        (#""""#, nil), ("null", nil), ("true", nil), ("7", nil), ("[]", nil),
+        ("\"/\(String(repeating: "a", count: 2040))\"", nil), ("\"/\(String(repeating: "ä", count: 1000))\"", nil),
+        (#""//cdn.example.org/a""#, "https://cdn.example.org/a"),
+        (#""?page=2""#, "https://api.example.org/v1/items?page=2"),
     ])
     func aLinkThatIsNoneIsLeftOut(link: String, expected: String?) throws {
-        let page = try read(#"[{"id": 1, "url": "\#(link)"}]"#) { $0.link = JSONPointer("/url") }
-        // An empty link is the page itself.
-        #expect(page.items[0].details?.link == expected || link.isEmpty)
+        let page = try read(#"[{"id": 1, "url": \#(link)}]"#) { $0.link = JSONPointer("/url") }
+        #expect(page.items[0].details?.link == expected)
     }
 
     @Test func anItemThatIsThereTwiceCountsOnceInItsNewerVersion() throws {
@@ -103,6 +105,38 @@ import Testing
         #expect(newest.items.map(\.version.text) == ["a"])
         let oldest = try read(texts) { list in (list.version, list.order) = (JSONPointer("/v"), .oldestFirst) }
         #expect(oldest.items.map(\.version.text) == ["b"])
+        // Both are of the same millisecond.
+        let times = #"[{"id": 1, "v": "2026-01-01T00:00:00.0001Z"}, {"id": 1, "v": "2026-01-01T00:00:00.0002Z"}]"#
+        let later = try read(times) { list in (list.version, list.order) = (JSONPointer("/v"), .oldestFirst) }
+        #expect(later.items.map(\.version.text) == ["2026-01-01T00:00:00.0002Z"])
+    }
+
+    @Test func idsAreComparedByTheirBytes() throws {
+        let page = try read(#"[{"id": "caf\u00e9"}, {"id": "cafe\u0301"}, {"id": "1"}, {"id": 1}]"#)
+        #expect(page.items.map(\.id.utf8.count) == [5, 6, 1])
+    }
+
+    @Test func aNumberAboveThePrecisionOfDecimalsStaysExact() throws {
+        let page = try read(#"[{"id": 9007199254740993}, {"id": 9007199254740992}, {"id": 9223372036854775807}]"#)
+        #expect(page.items.map(\.id) == ["9007199254740993", "9007199254740992", "9223372036854775807"])
+        #expect(try rejection(#"[{"id": 9223372036854775808}]"#).sentence?.contains("64 bits") == true)
+    }
+
+    @Test func aBlankNameIsNone() throws {
+        let page = try read(
+            #"[{"id": 1, "t": " \n "}, {"id": 2, "t": null}, {"id": 3, "t": {}}, {"id": 4, "t": " a\tb "}]"#
+        ) {
+            $0.name = JSONPointer("/t")
+        }
+        #expect(page.items.map(\.name) == [nil, nil, nil, "a b"])
+    }
+
+    @Test func aLongValueIsCut() throws {
+        let page = try read("[{\"id\": 1, \"t\": \"\(String(repeating: "a", count: 600))\"}]") { list in
+            (list.name, list.fields) = (JSONPointer("/t"), ["t": JSONPointer("/t")!])
+        }
+        #expect(page.items[0].name?.count == 501)
+        #expect(page.items[0].details?.fields["t"]?.count == 501)
     }
 
     // MARK: - Answers
@@ -124,6 +158,13 @@ import Testing
         (JSONPoll.Expectation(JSONPointer("/status")!, .exists), #"{"status": null}"#, "{}"),
         (JSONPoll.Expectation(JSONPointer("/n")!, .atLeast(2)), #"{"n": 2}"#, #"{"n": 1.9}"#),
         (JSONPoll.Expectation(JSONPointer("/n")!, .atLeast(2)), #"{"n": 3}"#, #"{"n": "3"}"#),
+        (JSONPoll.Expectation(JSONPointer("/n")!, .atLeast(2)), #"{"n": 1e300}"#, #"{"n": 1e400}"#),
+        (JSONPoll.Expectation(JSONPointer("/n")!, .equals("1.0")), #"{"n": 1}"#, #"{"n": 1.5}"#),
+        (
+            JSONPoll.Expectation(JSONPointer("/n")!, .equals("9007199254740993")), #"{"n": 9007199254740993}"#,
+            #"{"n": 9007199254740992}"#
+        ),
+        (JSONPoll.Expectation(JSONPointer("/n")!, .equals("true")), #"{"n": true}"#, #"{"n": [true]}"#),
     ])
     func aBrokenExpectationIsAFailure(expectation: JSONPoll.Expectation, good: String, bad: String) throws {
         func json(_ head: String) -> String { head.dropLast() + (head.count > 2 ? ", " : "") + #""data": []}"# }
@@ -134,9 +175,19 @@ import Testing
         #expect(try rejection(json(bad), change).sentence?.contains(expectation.place.rawValue) == true)
     }
 
-    @Test func aListThatIsTooLongIsNotDecoded() {
+    @Test func theFirstBrokenExpectationIsNamedWithoutTheServersValue() throws {
+        let rejection = try rejection(#"{"a": "secret", "b": "secret"}"#) { list in
+            list.expect = ["/b", "/a"].map { JSONPoll.Expectation(JSONPointer($0)!, .equals("ok")) }
+        }
+        #expect(rejection.issues == [ValidationIssue(path: "/b", problem: .invalid)])
+        #expect(rejection.sentence?.contains("secret") == false)
+    }
+
+    @Test func aListThatIsTooLongOrTooDeepIsNotDecodedAndSaysWhy() throws {
         let items = (0...JSONPoll.largestList).map { "{\"id\": \($0)}" }.joined(separator: ",")
-        #expect(ListReader(list(), setsAside: true).read(Array("[\(items)]".utf8), of: Self.request) == nil)
+        #expect(try rejection("[\(items)]").sentence?.contains("query") == true)
+        let deep = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+        #expect(try rejection(deep).issues.map(\.path) == ["$"])
     }
 
     // MARK: - Next page
@@ -157,7 +208,9 @@ import Testing
 
     @Test(arguments: [
         "https://evil.example.net/", "http://api.example.org/v1/items", "https://api.example.org:8443/",
-        "//evil.example",
+        "//evil.example", "https://api.example.org.evil.example/", "https://api.example.org\\\\@evil.example/",
+        "https://api.example.org%2eevil.example/", "https:/\\\\evil.example", "https:page", "javascript:alert(1)",
+        "a b",
         "https://u:p@api.example.org/", "file:///etc/passwd", "https://api.example.org/\u{0}",
     ])
     func aNextPageOfAnotherServerIsRefused(url: String) throws {
@@ -176,9 +229,40 @@ import Testing
             list.next = .cursor(at: JSONPointer("/next")!, parameter: "cursor")
         }
         #expect(try read(#"{"next": "c+1", "data": []}"#, change).next == .parameter(name: "cursor", value: "c+1"))
-        for end in [#"{"next": null, "data": []}"#, #"{"next": "", "data": []}"#, #"{"data": []}"#] {
-            #expect(try read(end, change).next == nil)
+        #expect(try read(#"{"next": 7, "data": []}"#, change).next == .parameter(name: "cursor", value: "7"))
+    }
+
+    private static let ways: [JSONPoll.Next] = [
+        .url(at: JSONPointer("/next")!), .cursor(at: JSONPointer("/next")!, parameter: "cursor"),
+    ]
+
+    @Test(arguments: [#", "next": null"#, #", "next": """#, #", "next": false"#, #", "next": []"#, ""], ways)
+    func nothingAtTheNextPageIsTheEnd(member: String, next: JSONPoll.Next) throws {
+        let page = try read("{\"data\": []\(member)}") { list in
+            (list.items, list.next) = (JSONPointer("/data")!, next)
         }
+        #expect(page.next == nil)
+    }
+
+    @Test(arguments: [#"{"href": "/a"}"#, #"["/a"]"#, "true", "\"\(String(repeating: "a", count: 2049))\""], ways)
+    func aNextPageOfAnotherTypeIsNotTheEnd(value: String, next: JSONPoll.Next) throws {
+        let rejection = try rejection("{\"data\": [], \"next\": \(value)}") { list in
+            (list.items, list.next) = (JSONPointer("/data")!, next)
+        }
+        #expect(rejection.violation == .cursor)
+        #expect(rejection.issues.map(\.path) == ["/next"])
+    }
+
+    @Test(arguments: [
+        ("/a/b", "https://api.example.org/a/b"), ("b", "https://api.example.org/v1/b"),
+        ("../b", "https://api.example.org/b"), ("//API.example.org:443/b", "https://API.example.org:443/b"),
+        ("?page=2#top", "https://api.example.org/v1/items?page=2"),
+    ])
+    func aNextPageCanBeRelative(text: String, url: String) throws {
+        let page = try read("{\"data\": [], \"next\": \"\(text)\"}") { list in
+            (list.items, list.next) = (JSONPointer("/data")!, .url(at: JSONPointer("/next")!))
+        }
+        #expect(page.next == .url(url))
     }
 
     @Test func pagesWithNumbersEndWithAnEmptyOne() throws {

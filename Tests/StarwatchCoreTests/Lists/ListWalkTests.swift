@@ -65,6 +65,49 @@ import Testing
             try walk.receive(page(["a"], next: "n1"), isLastKnown: false)
         }
         #expect(error?.violation == .cursor)
+        #expect(error?.sentence?.contains("Page 2") == true)
+    }
+
+    @Test func aURLThatLeadsBackEndsTheWalkToo() throws {
+        var walk = walk(list(.newestFirst))
+        let first = walk.next()
+        var page = page(["a"], next: nil)
+        page.next = first.map { .url($0.url) }
+        #expect(throws: PageRejection.self) { try walk.receive(page, isLastKnown: false) }
+    }
+
+    @Test func aServerThatIgnoresThePageIsNamed() throws {
+        var walk = walk(list(.none) { list in (list.next, list.maxPages) = (.number(parameter: "page", first: 1), 2) })
+        for number in 1...2 {
+            #expect(walk.next()?.url == "https://api.example.org/items?page=\(number)")
+            var page = page(["a"], next: nil)
+            page.next = .parameter(name: "page", value: "\(number + 1)")
+            if number == 1 {
+                try walk.receive(page, isLastKnown: false)
+            } else {
+                let error = #expect(throws: PageRejection.self) { try walk.receive(page, isLastKnown: false) }
+                #expect(error?.sentence?.contains("next") == true && error?.sentence?.contains("max_pages") == false)
+            }
+        }
+    }
+
+    @Test func aNewestPageThatWasSetAsideDoesNotHideTheOnesBehindIt() throws {
+        var walk = walk(list(.newestFirst))
+        _ = walk.next()
+        var page = page([], next: "n1")
+        page.fetched = 1
+        try walk.receive(page, isLastKnown: true)
+        #expect(walk.next()?.page == 2)
+    }
+
+    @Test func aListThatIsTooLongInAllIsRejected() throws {
+        var walk = walk(list(.newestFirst))
+        _ = walk.next()
+        var page = page(["a"], next: "n1")
+        page.fetched = JSONPoll.largestList
+        try walk.receive(page, isLastKnown: false)
+        page.next = .parameter(name: "cursor", value: "n2")
+        #expect(throws: PageRejection.self) { try walk.receive(page, isLastKnown: false) }
     }
 
     @Test func tooManyPagesAreAFailureUnlessTheNewestCome() throws {
@@ -106,7 +149,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (SinceValue(1_767_225_600_000, .iso8601), "2025-12-31T23%3A50%3A00.000Z"),
+        (SinceValue(1_767_225_600_000, .iso8601), "2025-12-31T23%3A50%3A00Z"),
+        (SinceValue(1_767_225_600_000 - 500, .iso8601), "2025-12-31T23%3A49%3A59.500Z"),
         (SinceValue(1_767_225_600_000, .seconds), "1767225000"),
         (SinceValue(1_767_225_600_000, .milliseconds), "1767225000000"), (SinceValue(42, .number), "42"),
     ])
@@ -119,6 +163,39 @@ import Testing
     @Test func aTimeAheadOfOursSkipsNothing() {
         let (_, known) = since(SinceValue(9_999_999_999_999, .milliseconds))
         #expect(known.since?.value == Self.now.milliseconds)
+        // Stored while the clock was wrong.
+        let list = list(.none) { $0.since = JSONPoll.Since(parameter: "from", from: JSONPointer("/at")!) }
+        var stored = ListState()
+        stored.since = SinceValue(Self.now.milliseconds + 86_400_000, .seconds)
+        var next = walk(list, known: stored)
+        #expect(next.next()?.url == "https://api.example.org/items?from=1767311400")
+    }
+
+    @Test func theSameValueOfSinceComesWithEachPageOfAWalk() throws {
+        let (list, known) = since(SinceValue(42, .number))
+        var next = walk(list, known: known)
+        _ = next.next()
+        var page = page(["a"], next: "n1")
+        page.since = SinceValue(43, .number)
+        try next.receive(page, isLastKnown: false)
+        #expect(next.next()?.url == "https://api.example.org/items?cursor=n1&from=42")
+        #expect(next.state.since?.value == 43)
+    }
+
+    @Test(arguments: [(42, true), (43, false)] as [(Int64, Bool)])
+    func validatorsDoNotHoldForAnotherValueOfSince(value: Int64, holds: Bool) throws {
+        let list = list(.none) { list in
+            (list.since, list.next) = (JSONPoll.Since(parameter: "from", from: JSONPointer("/at")!), nil)
+        }
+        var known = ListState()
+        known.since = SinceValue(42, .number)
+        var walk = walk(list, known: known)
+        _ = walk.next()
+        walk.note(etag: "\"1\"", lastModified: nil)
+        var page = page(["a"], next: nil)
+        page.since = SinceValue(value, .number)
+        try walk.receive(page, isLastKnown: true)
+        #expect((walk.state.etag != nil) == holds)
     }
 
     @Test func validatorsHoldForOnePageOrTheNewestAndNeverWithItemsSetAside() throws {
