@@ -27,7 +27,7 @@ extension World {
         _ store: Store,
         items: [ListItem],
         room: Int = 1000,
-        of stream: StreamKey = list,
+        of stream: StreamKey = World.list,
         _ edit: (inout ListCommit) -> Void = { _ in }
     ) async throws -> PageCommitCounts? {
         let state = try await store.polls.state(stream, maxUndelivered: 1000)
@@ -49,7 +49,7 @@ extension World {
     }
 
     /// The rows of a list.
-    func listRows(_ store: Store, of stream: StreamKey = list) async throws -> [OutboxRow] {
+    func listRows(_ store: Store, of stream: StreamKey = World.list) async throws -> [OutboxRow] {
         var filter = OutboxFilter()
         filter.poll = stream.poll
         return try await store.outbox.list(filter)
@@ -62,7 +62,7 @@ extension World {
     func announceList(
         _ store: Store,
         id: String = "ntf_list",
-        of stream: StreamKey = list
+        of stream: StreamKey = World.list
     ) async throws -> [Change] {
         let announced = Announced()
         let open = try await store.deliveries.claim(
