@@ -61,22 +61,23 @@ public struct JWTID: Sendable, Hashable, Codable {
             let digits = String(min(max(time.wholeSeconds, 0), 9_999_999_999), width: 10)
             return JWTID(unchecked: digits + "_000000_00000000", kind: kind)
         case .ulid:
-            var rest = min(max(time.milliseconds, 0), (1 << 48) - 1)
             var bytes = [UInt8](repeating: UInt8(ascii: "0"), count: 26)
-            for index in stride(from: 9, through: 0, by: -1) {
-                bytes[index] = alphabet[Int(rest & 31)]
-                rest >>= 5
-            }
+            write(min(max(time.milliseconds, 0), (1 << 48) - 1), to: &bytes, at: 0..<10)
             return JWTID(unchecked: String(decoding: bytes, as: UTF8.self), kind: kind)
         }
     }
 
-    /// An identifier for a change that its server gave none: the smallest ULID of `time`, or the one after `last` if that is not
-    /// smaller.
-    package static func next(after last: JWTID?, at time: Timestamp) -> JWTID {
-        let floor = floor(.ulid, at: time)
-        guard let last, last.kind == .ulid, last.rawValue >= floor.rawValue else { return floor }
-        var bytes = Array(last.rawValue.utf8)
+    /// An identifier for a change that its server gave none: the smallest ULID of `time` in its stream, or the one after `last`
+    /// if that is not smaller.
+    ///
+    /// - Parameter stream: The number of the stream. Changes of two streams at one moment have different identifiers, because
+    ///   one identifier stands for one change wherever it is looked up.
+    package static func next(after last: JWTID?, of stream: Int64, at time: Timestamp) -> JWTID {
+        var bytes = Array(floor(.ulid, at: time).rawValue.utf8)
+        write(stream, to: &bytes, at: 10..<18)
+        let first = JWTID(unchecked: String(decoding: bytes, as: UTF8.self), kind: .ulid)
+        guard let last, last.kind == .ulid, last.rawValue >= first.rawValue else { return first }
+        bytes = Array(last.rawValue.utf8)
         for index in bytes.indices.reversed() {
             let digit = (value(ofDigit: bytes[index]) ?? 0) + 1
             bytes[index] = alphabet[digit & 31]
@@ -107,6 +108,15 @@ public struct JWTID: Sendable, Hashable, Codable {
 /// Crockford's base 32 in upper case, as in ULIDs.
 extension JWTID {
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    /// Writes the last digits of a number to a place.
+    private static func write(_ number: Int64, to digits: inout [UInt8], at place: Range<Int>) {
+        var rest = number
+        for index in place.reversed() {
+            digits[index] = alphabet[Int(rest & 31)]
+            rest >>= 5
+        }
+    }
 
     private static func value(ofDigit byte: UInt8) -> Int? {
         switch byte {

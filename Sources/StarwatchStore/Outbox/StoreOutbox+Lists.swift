@@ -74,7 +74,7 @@ private struct ListInsertion {
         var counts = PageCommitCounts()
         counts.handled = list.items.count
         if list.state != nil {
-            let top = JWTID.next(after: try db.outbox.lists.lastIdentifier(of: stream), at: list.now)
+            let top = JWTID.next(after: try db.outbox.lists.lastIdentifier(of: stream), of: stream, at: list.now)
             try db.streams.finishBootstrap(of: list.stream, stream, top: top, list.now)
             counts.fetchCursor = top
         }
@@ -96,7 +96,7 @@ private struct ListInsertion {
                 isOutOfRoom = true
                 break
             }
-            let id = JWTID.next(after: last, at: list.now)
+            let id = JWTID.next(after: last, of: stream, at: list.now)
             var change = Change(id: id, plan: item.id, name: item.name, isEdition: sight.isEdition)
             change.details = item.details
             page.changes.append(FetchedChange(change))

@@ -75,6 +75,40 @@ import Testing
         #expect(JWTID.floor(.ulid, at: Timestamp(milliseconds: .max)).rawValue == "7ZZZZZZZZZ0000000000000000")
     }
 
+    @Test func theNextIdentifierFollowsTheLastOneAndTheTime() {
+        let time = Timestamp(seconds: 1_767_225_600)
+        let first = JWTID.next(after: nil, of: 33, at: time)
+        #expect(first.rawValue == String(JWTID.floor(.ulid, at: time).rawValue.prefix(10)) + "0000001100000000")
+        #expect(JWTID(first.rawValue) == first && first.timestamp == time)
+        var last = first
+        for _ in 0..<40 {
+            let next = JWTID.next(after: last, of: 33, at: time)
+            #expect(last.precedes(next) == true && next.timestamp == time)
+            last = next
+        }
+        #expect(last.rawValue.suffix(16) == "0000001100000018")
+        // The clock was set back.
+        #expect(last.precedes(.next(after: last, of: 33, at: time - .days(1))) == true)
+        #expect(JWTID.next(after: last, of: 33, at: time + .milliseconds(1)).rawValue.hasSuffix("0000001100000000"))
+        // As after a move to a database that numbers the stream otherwise.
+        #expect(last.precedes(.next(after: last, of: 1, at: time)) == true)
+    }
+
+    @Test func streamsNeverGetTheSameNextIdentifier() {
+        let time = Timestamp(seconds: 1_767_225_600)
+        var ids: Set<JWTID> = []
+        for stream in [1, 2, 31, 32, 1 << 20, 1 << 39] as [Int64] {
+            var last: JWTID?
+            for step in 0..<50 {
+                // The clock of every second one is behind.
+                let id = JWTID.next(after: last, of: stream, at: time - .seconds(step % 2))
+                ids.insert(id)
+                last = id
+            }
+        }
+        #expect(ids.count == 300)
+    }
+
     @Test func theTimeOfAULIDIsItsFirst48Bits() throws {
         #expect(try #require(JWTID("01ARZ3NDEKTSV4RRFFQ69G5FAV")).timestamp.milliseconds == 1_469_922_850_259)
     }

@@ -151,4 +151,28 @@ import Testing
         try await world.commit(store, items: [world.item(1)]) { ($0.origin, $0.number) = (origin, 2) }
         #expect(try await world.count("page_fetches", where: "request_id = 'request' AND page = 2") == 1)
     }
+
+    /// A cycle that took the former state would bootstrap again, or store more than there is room for.
+    @Test func aCommitForgetsTheStateInMemory() async throws {
+        let store = try await world.open()
+        func remembered() -> PollState? { store.polls.rememberedState(World.list, maxUndelivered: 1000) }
+        _ = try await store.polls.state(World.list, maxUndelivered: 1000)
+        #expect(remembered()?.bootstrapped == false)
+        try await world.commit(store, items: [world.item(1)]) { ($0.isBootstrap, $0.state) = (true, ListState()) }
+        #expect(remembered() == nil)
+        #expect(try await store.polls.state(World.list, maxUndelivered: 1000).bootstrapped)
+        #expect(remembered()?.room == 1000)
+        try await world.commit(store, items: [world.item(2)])
+        #expect(remembered() == nil)
+        #expect(try await store.polls.state(World.list, maxUndelivered: 1000).room == 999)
+    }
+
+    @Test func aLongIdIsStoredAndSeen() async throws {
+        let store = try await world.open()
+        let long = String(repeating: "é", count: 1024)
+        let items = ["a", "b"].map { ListItem(id: long + $0, version: ItemVersion(long), name: nil) }
+        #expect(try await world.commit(store, items: items)?.inserted == 2)
+        #expect(try await world.news(store, items) == [])
+        #expect(try await world.announceList(store).map(\.plan) == items.map(\.id))
+    }
 }

@@ -6,6 +6,8 @@ import StarwatchCore
 extension World {
     /// The stream of a list.
     static let list = StreamKey(account: alice, server: StreamKey.lists, poll: PollName("releases")!)
+    /// That of another list of the account.
+    static let otherList = StreamKey(account: alice, server: StreamKey.lists, poll: PollName("incidents")!)
 
     /// The `n`-th item of the list.
     func item(_ n: Int, version: String = "1", rank: Int64? = nil) -> ListItem {
@@ -19,17 +21,18 @@ extension World {
 
     func items(_ range: some Sequence<Int>) -> [ListItem] { range.map { item($0) } }
 
-    /// Stores a page of the list.
+    /// Stores a page of a list.
     @discardableResult
     func commit(
         _ store: Store,
         items: [ListItem],
         room: Int = 1000,
+        of stream: StreamKey = World.list,
         _ edit: (inout ListCommit) -> Void = { _ in }
     ) async throws -> PageCommitCounts? {
-        let state = try await store.polls.state(Self.list, maxUndelivered: 1000)
+        let state = try await store.polls.state(stream, maxUndelivered: 1000)
         var commit = ListCommit(
-            stream: Self.list,
+            stream: stream,
             expectedGeneration: state.generation,
             runID: "run",
             items: items,
@@ -45,21 +48,25 @@ extension World {
         try await store.outbox.news(among: items, of: Self.list).map(\.id)
     }
 
-    /// The rows of the list.
-    func listRows(_ store: Store) async throws -> [OutboxRow] {
+    /// The rows of a list.
+    func listRows(_ store: Store, of stream: StreamKey = World.list) async throws -> [OutboxRow] {
         var filter = OutboxFilter()
-        filter.poll = Self.list.poll
+        filter.poll = stream.poll
         return try await store.outbox.list(filter)
     }
 
-    /// Delivers all pending rows of the list.
+    /// Delivers all pending rows of a list.
     ///
     /// - Returns: The announced changes.
     @discardableResult
-    func announceList(_ store: Store, id: String = "ntf_list") async throws -> [Change] {
+    func announceList(
+        _ store: Store,
+        id: String = "ntf_list",
+        of stream: StreamKey = World.list
+    ) async throws -> [Change] {
         let announced = Announced()
         let open = try await store.deliveries.claim(
-            Self.list,
+            stream,
             now: now,
             limit: 1000,
             leaseUntil: now + .seconds(60),
