@@ -29,6 +29,8 @@ package struct ListWalk: Sendable {
     ///   - isBootstrap: Whether the list is only remembered, so that its newest page tells enough if it is ordered.
     package init(_ list: JSONPoll, known: ListState, isBootstrap: Bool, now: Timestamp) {
         (self.list, self.isBootstrap, self.now, state) = (list, isBootstrap, now, known)
+        // The clock that limited the stored value can have been wrong.
+        since = list.since.flatMap { _ in known.since?.limited(to: now) }
         (state.since, state.settings, state.meaning) = (since, list.fingerprint, list.meaning)
         var first = list.query
         if let setting = list.since, let since {
