@@ -154,23 +154,23 @@ import Testing
     }
 
     @Test func aListAnnouncesTheOffersThatTheKindOfOffersAnnounces() async throws {
-        let did = "did:ethr:0x00000000000000000000000000000000000000aa"
         let world = try await AgentWorld {
             $0.dialect = .endorser
-            $0.generator.ownerDID = did
+            $0.planCount = 3
         } configure: { configuration, _ in
             configuration.groupInterval = "0s"
-            let list = "\(configuration.server)/api/v2/report/offers"
+            let list = "\(configuration.server)/api/v2/report/offersToPlans"
+            let plans = configuration.plans.map { "\"\($0)\"" }.joined(separator: ",")
             configuration.polls = [
-                "offers_to_me: {kind: offers_to_me, every: 1s, bootstrap: beginning}",
-                "listed: {kind: json, url: \"\(list)\", query: {recipientDid: \"\(did)\"}, items: /data, id: /jwtId, "
+                "offers_to_starred: {kind: offers_to_starred, every: 1s, bootstrap: beginning}",
+                "listed: {kind: json, url: \"\(list)\", query: {planIds: '[\(plans)]'}, items: /data, id: /jwtId, "
                     + "order: newest_first, every: 1s, bootstrap: beginning}",
             ]
         }
         let agent = try await world.start()
-        var published = Set(world.mock.publishOffers(count: 10, to: did))
+        var published = Set(world.mock.publishOffers(count: 10))
         await agent.pages.waitForPoll(of: "listed")
-        published.formUnion(world.mock.publishOffers(count: 10, to: did))
+        published.formUnion(world.mock.publishOffers(count: 10))
         @Sendable func announced(_ poll: String, _ key: String) -> [String] {
             let text = (try? String(contentsOfFile: world.workspace.path("notifications.jsonl"), encoding: .utf8)) ?? ""
             return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(JSON.self, from: Data($0.utf8)) }
@@ -178,10 +178,10 @@ import Testing
                 .flatMap { $0["changes"].list }.compactMap { $0[key].text }
         }
         let done = await eventually {
-            announced("offers_to_me", "jwt_id").count >= 20 && announced("listed", "plan").count >= 20 ? true : nil
+            announced("offers_to_starred", "jwt_id").count >= 20 && announced("listed", "plan").count >= 20 ? true : nil
         }
         #expect(done == true)
-        #expect(announced("offers_to_me", "jwt_id").sorted() == published.sorted())
+        #expect(announced("offers_to_starred", "jwt_id").sorted() == published.sorted())
         #expect(announced("listed", "plan").sorted() == published.sorted())
         #expect(await agent.stop() == 0)
         try await world.mock.stop()

@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchTestKit
 import Testing
 
 @testable import StarwatchStore
