@@ -1,3 +1,4 @@
+import Logging
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -26,11 +27,11 @@ struct ListRun {
     func fetchAndStore(_ run: inout CycleRun) async throws(PollCycle.Stop) {
         let stream = run.stream
         let stored = try await stored { outbox throws(StoreError) in try await outbox.listState(of: stream) }
-        // Under other places of id and version, all that is on the list would be news.
+        // At another URL, or with other places of id and version, all that is on the list would be news.
         let isNew = !run.state.bootstrapped || stored?.isForeign(to: list) == true
         let isBootstrap = isNew && cycle.poll.options.bootstrap == .latest
         let known = stored?.valid(for: list) ?? ListState()
-        var walk = ListWalk(list, known: known, isBootstrap: isBootstrap, now: cycle.time.now)
+        var walk = ListWalk(list, known: known, now: cycle.time.now)
         guard let origins = try await fetch(&run, &walk, known: known) else { return run.result.outcome = .unchanged }
         try await store(walk, origins, known: known, isBootstrap: isBootstrap, &run)
         run.result.outcome = isBootstrap ? .bootstrapped : run.result.new > 0 ? .changed : .unchanged
@@ -66,6 +67,10 @@ struct ListRun {
             try taken { () throws(PageRejection) in try walk.receive(page, isLastKnown: isLastKnown && isOld) }
             origins.append(answer.origin)
         }
+        if walk.isCut, run.state.bootstrapped {
+            cycle.metrics.polls.violations[cycle.poll.label, .cursor].increment()
+            run.log(.pollContractViolation, [.kind: "cursor", .path: "max_pages", .problem: "invalid"])
+        }
         return origins
     }
 
@@ -73,7 +78,7 @@ struct ListRun {
     ///
     /// - Returns: The number of items.
     func tryPage(of source: inout PageSource) async throws(PollCycle.Stop) -> Int {
-        var walk = ListWalk(list, known: ListState(), isBootstrap: true, now: cycle.time.now)
+        var walk = ListWalk(list, known: ListState(), now: cycle.time.now)
         guard let request = walk.next() else { return 0 }
         let answer = try await source.list(request, known: nil, by: ListReader(list, setsAside: false))
         return try taken { () throws(PageRejection) in try answer.page?.get().fetched ?? 0 }

@@ -113,17 +113,17 @@ extension AgentParts {
     }
 
     func client(_ options: AgentOptions, showing certificates: CertificateMetrics) -> EndorserClient {
-        client(options, http: WatchedTransport(http) { certificates.show($0, of: .server) })
+        Self.client(options, http: WatchedTransport(http) { certificates.show($0, of: .server) })
     }
 
-    private func client(
+    static func client(
         _ options: AgentOptions,
         http: any HTTPTransport,
         headers: [(name: String, value: String)] = []
     ) -> EndorserClient {
         EndorserClient(
             http: http,
-            baseURL: url.base,
+            baseURL: options.server.url,
             clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
             userAgent: options.server.userAgent ?? AgentVersion.userAgent,
             timeout: options.server.timeout,
@@ -140,7 +140,7 @@ extension AgentParts {
         by road: (requester: Requester, environment: Environment, progress: ProgressMark)
     ) -> EndorserAPI {
         EndorserAPI(
-            client: client(options, http: http, headers: headers),
+            client: Self.client(options, http: http, headers: headers),
             gate: road.requester.gates.gate(to: ServerURL(list.url)?.origin ?? list.url),
             tokens: AnonymousTokenProvider(),
             assumedDialect: assumedDialect,

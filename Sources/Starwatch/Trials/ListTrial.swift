@@ -61,7 +61,7 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         guard let list = poll.json else {
             throw AgentError(.configuration, "polls.\(poll.name) is not of the kind json; add its url and id.")
         }
-        var walk = ListWalk(list, known: ListState(), isBootstrap: true, now: SystemClock().now)
+        var walk = ListWalk(list, known: ListState(), now: SystemClock().now)
         guard let request = walk.next() else { return trial }
         let headers = try SecretFiles.ofProcess.headers(list.headersFile, of: "polls.\(poll.name)")
         switch try await answer(request, headers, options) {

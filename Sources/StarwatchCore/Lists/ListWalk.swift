@@ -10,7 +10,6 @@ package struct ListWalk: Sendable {
     }
 
     private let list: JSONPoll
-    private let isBootstrap: Bool
     private let now: Timestamp
     /// The value that the requests of this walk are made of.
     private let since: SinceValue?
@@ -26,9 +25,8 @@ package struct ListWalk: Sendable {
 
     /// - Parameters:
     ///   - known: What is known of the list under the same settings.
-    ///   - isBootstrap: Whether the list is only remembered, so that its newest page tells enough if it is ordered.
-    package init(_ list: JSONPoll, known: ListState, isBootstrap: Bool, now: Timestamp) {
-        (self.list, self.isBootstrap, self.now, state) = (list, isBootstrap, now, known)
+    package init(_ list: JSONPoll, known: ListState, now: Timestamp) {
+        (self.list, self.now, state) = (list, now, known)
         // The clock that limited the stored value can have been wrong.
         since = list.since.flatMap { _ in known.since?.limited(to: now) }
         (state.since, state.settings, state.meaning) = (since, list.fingerprint, list.meaning)
@@ -70,7 +68,7 @@ package struct ListWalk: Sendable {
         request = nil
         // A page whose items were all set aside tells nothing of those behind it.
         let isKnown = isLastKnown && (page.fetched == 0 || !page.items.isEmpty)
-        guard let next = page.next, !(list.order == .newestFirst && (isKnown || isBootstrap)) else { return }
+        guard let next = page.next, !(list.order == .newestFirst && isKnown) else { return }
         guard pages.count < list.maxPages else {
             guard list.order != .newestFirst else { return isCut = true }
             throw .endless(
@@ -139,8 +137,8 @@ extension JSONPoll {
 }
 
 extension JSONPoll {
-    /// A number that tells settings apart by what they take for the same item and the same version.
-    fileprivate var meaning: Int64 { [id.rawValue, version?.rawValue ?? "-"].stableHash }
+    /// A number that tells settings apart by what they take for the same list, the same item and the same version.
+    fileprivate var meaning: Int64 { [url, items.rawValue, id.rawValue, version?.rawValue ?? "-"].stableHash }
 }
 
 extension ListState {

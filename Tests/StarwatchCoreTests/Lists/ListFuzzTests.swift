@@ -52,7 +52,7 @@ import Testing
             // What one walk leaves is what the next one begins with.
             var state = ListState()
             for _ in 0..<2 {
-                var walk = ListWalk(Self.list, known: state, isBootstrap: false, now: Timestamp(seconds: 1_767_225_600))
+                var walk = ListWalk(Self.list, known: state, now: Timestamp(seconds: 1_767_225_600))
                 #expect(walk.next()?.url.hasPrefix(Self.list.url) == true)
                 try? walk.receive(page, isLastKnown: false)
                 #expect(walk.commits.flatMap(\.items).count == page.items.count)

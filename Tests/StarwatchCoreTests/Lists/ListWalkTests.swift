@@ -13,8 +13,8 @@ import Testing
         return list
     }
 
-    private func walk(_ list: JSONPoll, known: ListState = ListState(), isBootstrap: Bool = false) -> ListWalk {
-        ListWalk(list, known: known, isBootstrap: isBootstrap, now: Self.now)
+    private func walk(_ list: JSONPoll, known: ListState = ListState()) -> ListWalk {
+        ListWalk(list, known: known, now: Self.now)
     }
 
     private func page(_ ids: [String], next: String?, version: String = "1", rank: Int64? = nil) -> ListPage {
@@ -38,16 +38,9 @@ import Testing
         #expect(walk.commits.map(\.number) == [2, 1])
     }
 
-    @Test func aBootstrapNeedsTheNewestPageAlone() throws {
-        var walk = walk(list(.newestFirst), isBootstrap: true)
-        _ = walk.next()
-        try walk.receive(page(["b"], next: "n1"), isLastKnown: false)
-        #expect(walk.next() == nil)
-    }
-
     @Test(arguments: [JSONPoll.Order.oldestFirst, .none])
     func otherListsAreReadToTheEnd(order: JSONPoll.Order) throws {
-        var walk = walk(list(order), isBootstrap: true)
+        var walk = walk(list(order))
         _ = walk.next()
         try walk.receive(page(["a", "b"], next: "n1"), isLastKnown: true)
         #expect(walk.next()?.page == 2)
