@@ -65,4 +65,20 @@ import Testing
             }
         }
     }
+
+    /// What the page quotes; places and numbers differ.
+    @Test func theMistakesOfThePageAreSentencesOfTheProgram() throws {
+        let sources = try ["ListReader", "ListWalk"].map { try Pages.text("Sources/StarwatchCore/Lists/\($0).swift") }
+        let quoted = try Pages.text("docs/lists.md").matches(of: #/\n\| "([^"]+)" \|/#).map { String($0.1) }
+        #expect(quoted.count > 5)
+        for sentence in quoted {
+            let parts = sentence.split(separator: #/ ?(?:\/[a-z0-9\/_]+|[0-9]+) ?/#).map(String.init)
+            for part in parts {
+                // A sentence can be made of two.
+                let words = part.replacing("An item has no id at", with: "An item has no ")
+                let isThere = sources.contains { $0.contains(words) }
+                #expect(isThere, "\(sentence): the program does not say \"\(part)\"")
+            }
+        }
+    }
 }
