@@ -7,7 +7,8 @@ import Testing
 
     @Test func everyRelativeLinkResolves() throws {
         let folders = ["alerts", "alerts/runbooks", "dashboards"]
-        let pages = try Pages.documentation() + Self.pages + folders.flatMap(Pages.pages)
+        let examples = ["forge-releases", "incidents", "orders"].map { "Examples/Lists/\($0)/README.md" }
+        let pages = try Pages.documentation() + Self.pages + examples + folders.flatMap(Pages.pages)
         var count = 0
         for page in pages {
             for link in Self.links(in: try Pages.text(page)) {

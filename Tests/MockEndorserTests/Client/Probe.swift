@@ -50,6 +50,8 @@ struct Probe: Sendable {
         try await send("POST", target, data, extra)
     }
 
+    func delete(_ target: String) async throws -> Answer { try await send("DELETE", target, nil, [:]) }
+
     private func send(
         _ method: String,
         _ target: String,
