@@ -37,7 +37,7 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `ValidationError` for a file that is no list, or Foundation's error if it cannot be read.
+    /// - Throws: `ValidationError` for a file that cannot be read, or is no list.
     func apply(to options: inout MockServerOptions) throws {
         options.planCount = plans
         options.history.changes = changes
@@ -45,7 +45,9 @@ struct ContentOptions: ParsableArguments {
         options.generator.ownerDID = owner
         options.generator.seed = seed
         options.lists = try json.map { file in
-            let content = try Data(contentsOf: URL(fileURLWithPath: file))
+            guard let content = FileManager.default.contents(atPath: file) else {
+                throw ValidationError("--json \(file) cannot be read; correct its path or mode.")
+            }
             do { return try MockList(json: content) } catch {
                 throw ValidationError("--json \(file) must have a path and items, as in Examples/Lists.")
             }

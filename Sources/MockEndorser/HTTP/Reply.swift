@@ -60,7 +60,20 @@ struct Reply: Sendable {
             let text = entry.trimmingCharacters(in: .whitespaces)
             return text == "*" || text == tag || text == bare
         }
-        guard matches else { return }
+        if matches { becomeNotModified() }
+    }
+
+    /// Adds the time of the last change, in Unix seconds. A GET whose only validator is that time becomes a 304.
+    mutating func addLastModified(_ seconds: Int, for request: IncomingRequest) {
+        let time = ClockText.http(seconds)
+        headers.append(("Last-Modified", time))
+        guard request.method == "GET", status == 200, request.header("If-None-Match") == nil,
+            request.header("If-Modified-Since") == time
+        else { return }
+        becomeNotModified()
+    }
+
+    private mutating func becomeNotModified() {
         status = 304
         body = []
         headers.removeAll { $0.0 == "Content-Type" }

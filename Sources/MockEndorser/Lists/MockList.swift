@@ -58,30 +58,51 @@ public struct MockList: Sendable, Decodable {
     let since: Since?
     /// Whether answers have an `ETag`; `nil`: yes.
     let etag: Bool?
+    /// Whether answers have the `Last-Modified` of the list; `nil`: no.
+    let lastModified: Bool?
+    /// Further headers of each answer, such as `RateLimit`.
+    let headers: [String: String]?
     /// The rest of the answer, around the list.
     let envelope: JSONValue?
     let requires: Header?
     private(set) var items: [JSONValue]
+    /// The number of times that the items stand in the list, each time with another number in place of `{n}`; `nil`: once.
+    private let copies: Int?
+    /// The number of changes since the start.
+    private var changes = 0
 
     enum CodingKeys: String, CodingKey {
-        case path, id, order, paging, since, etag, envelope, requires, items
+        case path, id, order, paging, since, etag, headers, envelope, requires, items
         case place = "items_at"
         case pageSize = "page_size"
+        case lastModified = "last_modified"
+        case copies = "repeat"
     }
 
     /// Reads the file of a list.
     ///
     /// - Throws: A `DecodingError` for another form.
-    public init(json: Data) throws { self = try JSONDecoder().decode(MockList.self, from: json) }
+    public init(json: Data) throws {
+        self = try JSONDecoder().decode(MockList.self, from: json)
+        guard let copies else { return }
+        let numbers = Array(0..<max(copies, 0))
+        items = (order == .newestFirst ? numbers.reversed() : numbers).flatMap { number in
+            items.map { $0.replacing("{n}", with: "\(number + 1)") }
+        }
+    }
 
     /// Adds an item at the newest end, in place of one with the same id.
     mutating func put(_ item: JSONValue) {
         let key = item.value(at: id ?? "/id")?.scalar
         items.removeAll { $0.value(at: id ?? "/id")?.scalar == key }
         if order == .newestFirst { items.insert(item, at: 0) } else { items.append(item) }
+        changes += 1
     }
 
-    mutating func remove(_ key: String) { items.removeAll { $0.value(at: id ?? "/id")?.scalar == key } }
+    mutating func remove(_ key: String) {
+        items.removeAll { $0.value(at: id ?? "/id")?.scalar == key }
+        changes += 1
+    }
 }
 
 extension MockList {
@@ -105,7 +126,10 @@ extension MockList {
         if let place = paging?.nextURL { body = body.setting(JSONValue(url), at: place) }
         var reply = Reply.json(200, body)
         if let url, paging?.linkHeader == true { reply.headers.append(("Link", "<\(url)>; rel=\"next\"")) }
+        reply.headers += (headers ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         if etag != false { reply.addETag(for: request) }
+        // A second for each change, so that two changes in one second have two times.
+        if lastModified == true { reply.addLastModified(1_767_225_600 + changes, for: request) }
         return reply
     }
 

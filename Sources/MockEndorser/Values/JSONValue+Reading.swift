@@ -45,6 +45,16 @@ extension JSONValue: Decodable {
         return object
     }
 
+    /// The same value with another text in place of a part of its texts.
+    func replacing(_ part: String, with other: String) -> JSONValue {
+        switch self {
+        case .string(let text): .string(text.replacingOccurrences(of: part, with: other))
+        case .array(let values): .array(values.map { $0.replacing(part, with: other) })
+        case .object(let members): .object(members.map { ($0.0, $0.1.replacing(part, with: other)) })
+        case .null, .bool, .integer, .number, .encoded: self
+        }
+    }
+
     /// A text or number as text; `nil` for all others.
     var scalar: String? {
         switch self {

@@ -56,6 +56,39 @@ import Testing
         }
     }
 
+    @Test func anotherURLLeadsThroughThePagesOfTheNewestFirst() async throws {
+        try await run(#""order": "newest_first", "page_size": 4, "paging": {"next_url": "/links/next"}"#) { world in
+            world.server.put(#"{"id": 3, "at": "2026-02-01"}"#, inList: "/v1/items")
+            let first = try await world.probe.get("/v1/items")
+            #expect(ids(first) == [3, 1, 2, 4])
+            let next = try #require((first.object["links"] as? [String: Any])?["next"] as? String)
+            let target = next.replacingOccurrences(of: "http://127.0.0.1:\(world.server.port)", with: "")
+            let last = try await world.probe.get(target)
+            #expect(ids(last) == [5])
+        }
+    }
+
+    @Test func theTimeOfTheLastChangeAndOtherHeadersAreSent() async throws {
+        try await run(#""etag": false, "last_modified": true, "headers": {"RateLimit": "remaining=3"}"#) { world in
+            let first = try await world.probe.get("/v1/items")
+            #expect(first.header("ETag") == nil && first.header("RateLimit") == "remaining=3")
+            let headers = ["If-Modified-Since": try #require(first.header("Last-Modified"))]
+            #expect(try await world.probe.get("/v1/items", headers: headers).status == 304)
+            world.server.remove("1", fromList: "/v1/items")
+            let changed = try await world.probe.get("/v1/items", headers: headers)
+            #expect(ids(changed) == [2, 3, 4, 5])
+        }
+    }
+
+    @Test func itemsAreRepeatedWithANumberInTheirTexts() async throws {
+        let json = #"{"path": "/v1/a", "repeat": 3, "order": "newest_first", "items": [{"id": "a{n}", "rank": 1}]}"#
+        let list = try MockList(json: Data(json.utf8))
+        try await TestWorld.run(.endorser, { $0.lists = [list] }) { world in
+            let text = try await world.probe.get("/v1/a").text
+            #expect(text == #"[{"id":"a3","rank":1},{"id":"a2","rank":1},{"id":"a1","rank":1}]"#)
+        }
+    }
+
     @Test func aRequiredHeaderAndAFaultAreAnswered() async throws {
         try await run(#""requires": {"header": "X-Key", "value": "k"}"#) { world in
             #expect(try await world.probe.get("/v1/items").status == 401)
