@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reading of JSON, for the lists of other APIs. Members are in the order of their names.
 extension JSONValue: Decodable {
     private struct Name: CodingKey {
