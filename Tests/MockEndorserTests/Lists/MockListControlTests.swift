@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func aNewItemGoesToTheNewestEndAndAKnownOneMovesThere() async throws {
-        try await run { world in
+        try await run { world async throws in
             #expect(try await world.probe.post(Self.route, ["id": 4]).object["items"] as? Int == 4)
             #expect(try await world.probe.get("/v1/items").text == #"[{"id":4},{"id":3},{"id":2},{"id":"a"}]"#)
             #expect(try await world.probe.post(Self.route, ["id": 2, "x": 1]).object["items"] as? Int == 4)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func anItemIsRemovedByItsID() async throws {
-        try await run { world in
+        try await run { world async throws in
             #expect(try await world.probe.delete(Self.route + "&id=a").object["items"] as? Int == 2)
             #expect(try await world.probe.delete(Self.route + "&id=9").object["items"] as? Int == 2)
             #expect(try await world.probe.get("/v1/items").text == #"[{"id":3},{"id":2}]"#)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func aListThatDoesNotExistAndABodyThatIsNoJSONAreRefused() async throws {
-        try await run { world in
+        try await run { world async throws in
             #expect(try await world.probe.post("/mock/list?path=/v1/others", ["id": 4]).status == 400)
             #expect(try await world.probe.post(Self.route, data: Data("{".utf8)).status == 400)
             #expect(try await world.probe.get("/v1/items").text == #"[{"id":3},{"id":2},{"id":"a"}]"#)
@@ -39,7 +39,7 @@ import Testing
 
     /// The control routes are no requests of the agent.
     @Test func onlyRequestsForTheListAreRecorded() async throws {
-        try await run { world in
+        try await run { world async throws in
             _ = try await world.probe.post(Self.route, ["id": 4])
             _ = try await world.probe.get("/v1/items?limit=9")
             let recorded = world.server.requests(to: .list)
