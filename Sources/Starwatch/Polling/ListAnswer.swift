@@ -32,7 +32,7 @@ struct ListAnswer: Sendable {
         case 304: return isConditional ? .success(ListAnswer(page: nil, response)) : .failure(.unexpectedNotModified)
         case 204: return .success(ListAnswer(page: .success(ListPage()), response))
         default:
-            guard let page = reader.read(response.body, of: request, link: response.headers["Link"]) else {
+            guard let page = reader.read(response.body, of: request, link: response.headers.list("Link")) else {
                 return .failure(response.notJSON)
             }
             return .success(ListAnswer(page: page, response))

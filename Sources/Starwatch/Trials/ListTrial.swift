@@ -88,7 +88,7 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         guard (200..<300).contains(response.status) else {
             throw AgentError(.failed, FailureReason(status: response.status).sentenceOfList)
         }
-        if let guess = ListGuess(response.body, link: response.headers["Link"]) { return guess }
+        if let guess = ListGuess(response.body, link: response.headers.list("Link")) { return guess }
         guard JSONText.isValid(response.body) else {
             throw AgentError(.failed, response.notJSON.cause.sentenceOfList)
         }
@@ -120,7 +120,7 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         guard (200..<300).contains(response.status) else {
             return problem = FailureReason(status: response.status).sentenceOfList
         }
-        guard let preview = ListPreview(response.body, of: request, link: response.headers["Link"], as: list) else {
+        guard let preview = ListPreview(response.body, of: request, link: response.headers.list("Link"), as: list) else {
             return problem = response.notJSON.cause.sentenceOfList
         }
         (places, self.list) = (preview.places, preview.otherList?.rawValue)

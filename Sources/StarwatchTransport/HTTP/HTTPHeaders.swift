@@ -55,6 +55,18 @@ package struct HTTPHeaders: Sendable {
         }
     }
 
+    /// The trimmed values of all fields named `name`, as one list (RFC 9110, section 5.3); `nil` when there is none.
+    package func list(_ name: String) -> String? {
+        var name = name
+        let values = name.withUTF8 { wanted in
+            block.withUnsafeBufferPointer { bytes in
+                fields.filter { $0.nameLength == wanted.count && Self.matches(wanted, bytes, at: $0.start) }
+                    .map { Self.value(of: $0, in: bytes) }
+            }
+        }
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
     /// Whether there is a field named `name`, ignoring case.
     package func contains(_ name: String) -> Bool { self[name] != nil }
 
@@ -78,13 +90,17 @@ package struct HTTPHeaders: Sendable {
 
     private func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         for field in fields where field.nameLength == name.count && Self.matches(name, block, at: field.start) {
-            var from = field.start + name.count + 1
-            var to = field.end
-            while from < to, Self.isBlank(block[from]) { from += 1 }
-            while to > from, Self.isBlank(block[to - 1]) { to -= 1 }
-            return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)
+            return Self.value(of: field, in: block)
         }
         return nil
+    }
+
+    private static func value(of field: Field, in block: UnsafeBufferPointer<UInt8>) -> String {
+        var from = field.start + field.nameLength + 1
+        var to = field.end
+        while from < to, isBlank(block[from]) { from += 1 }
+        while to > from, isBlank(block[to - 1]) { to -= 1 }
+        return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)
     }
 
     private static func matches(
