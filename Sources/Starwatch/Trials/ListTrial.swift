@@ -120,7 +120,8 @@ package struct ListTrial: Sendable, Hashable, Encodable {
         guard (200..<300).contains(response.status) else {
             return problem = FailureReason(status: response.status).sentenceOfList
         }
-        guard let preview = ListPreview(response.body, of: request, link: response.headers.list("Link"), as: list) else {
+        guard let preview = ListPreview(response.body, of: request, link: response.headers.list("Link"), as: list)
+        else {
             return problem = response.notJSON.cause.sentenceOfList
         }
         (places, self.list) = (preview.places, preview.otherList?.rawValue)

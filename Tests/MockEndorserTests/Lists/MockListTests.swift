@@ -40,7 +40,8 @@ import Testing
     }
 
     @Test func newerItemsAndUnchangedAnswersCanBeAskedFor() async throws {
-        try await run(#""since": {"parameter": "since", "from": "/at"}, "envelope": {"status": "ok"}"#) { world async throws in
+        try await run(#""since": {"parameter": "since", "from": "/at"}, "envelope": {"status": "ok"}"#) {
+            world async throws in
             let answer = try await world.probe.get("/v1/items?since=2026-01-04")
             #expect(ids(answer) == [4, 5] && answer.object["status"] as? String == "ok")
             let etag = try #require(try await world.probe.get("/v1/items").header("ETag"))
@@ -57,7 +58,8 @@ import Testing
     }
 
     @Test func anotherURLLeadsThroughThePagesOfTheNewestFirst() async throws {
-        try await run(#""order": "newest_first", "page_size": 4, "paging": {"next_url": "/links/next"}"#) { world async throws in
+        try await run(#""order": "newest_first", "page_size": 4, "paging": {"next_url": "/links/next"}"#) {
+            world async throws in
             world.server.put(#"{"id": 3, "at": "2026-02-01"}"#, inList: "/v1/items")
             let first = try await world.probe.get("/v1/items")
             #expect(ids(first) == [3, 1, 2, 4])
@@ -69,7 +71,8 @@ import Testing
     }
 
     @Test func theTimeOfTheLastChangeAndOtherHeadersAreSent() async throws {
-        try await run(#""etag": false, "last_modified": true, "headers": {"RateLimit": "remaining=3"}"#) { world async throws in
+        try await run(#""etag": false, "last_modified": true, "headers": {"RateLimit": "remaining=3"}"#) {
+            world async throws in
             let first = try await world.probe.get("/v1/items")
             #expect(first.header("ETag") == nil && first.header("RateLimit") == "remaining=3")
             let headers = ["If-Modified-Since": try #require(first.header("Last-Modified"))]
