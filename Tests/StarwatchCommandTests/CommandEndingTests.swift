@@ -170,9 +170,9 @@ import Testing
         for arguments in [["--version", "--verbose"], ["--verbose", "--version", "--json"]] {
             #expect(await StarwatchTool.run(arguments) == .good, "the version command prints")
         }
-        let help = await StarwatchTool.run(["poll", "--help"])
+        let help = await StarwatchTool.run(["poll", "run", "--help"])
         #expect(help.exitCode == .good)
         #expect(help.errorLines.isEmpty)
-        #expect(help.output.contains("USAGE: starwatch poll <name>"))
+        #expect(help.output.contains("USAGE: starwatch poll run <name>"))
     }
 }

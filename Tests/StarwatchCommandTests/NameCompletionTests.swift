@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("poll", "---completion poll"), ("sinks_test", "---completion sinks test"),
+        ("poll_run", "---completion poll run"), ("sinks_test", "---completion sinks test"),
         ("outbox_list", "-W 'pending'"), ("outbox_list", "---completion outbox list -- --poll"),
         ("logs", "-W 'debug'"), ("digests_show", "---completion digests show"),
         ("check", "__starwatch_add_completions -f"),

@@ -1,5 +1,4 @@
 public import Foundation
-import NIOConcurrencyHelpers
 
 /// A list of another API, which the mock serves beside the Endorser endpoints: `--json FILE` of the command.
 public struct MockList: Sendable, Decodable {
@@ -87,20 +86,40 @@ public struct MockList: Sendable, Decodable {
         guard let copies else { return }
         let numbers = Array(0..<max(copies, 0))
         items = (order == .newestFirst ? numbers.reversed() : numbers).flatMap { number in
-            items.map { $0.replacing("{n}", with: "\(number + 1)") }
+            items.map { Self.filled($0, number + 1) }
         }
     }
 
-    /// Adds an item at the newest end, in place of one with the same id.
+    private func key(of item: JSONValue) -> String? { MockPointer(id ?? "/id").value(in: item)?.scalar }
+
+    /// An item with its number in place of `{n}`.
+    private static func filled(_ item: JSONValue, _ number: Int) -> JSONValue {
+        switch item {
+        case .string(let text): .string(text.replacingOccurrences(of: "{n}", with: "\(number)"))
+        case .array(let values): .array(values.map { filled($0, number) })
+        case .object(let members): .object(members.map { ($0.0, filled($0.1, number)) })
+        case .null, .bool, .integer, .number, .encoded: item
+        }
+    }
+
+    /// Adds an item, as JSON, at the newest end, in place of one with the same id.
+    public mutating func put(json: String) {
+        guard let item = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
+            preconditionFailure("The item is no JSON.")
+        }
+        put(item)
+    }
+
     mutating func put(_ item: JSONValue) {
-        let key = item.value(at: id ?? "/id")?.scalar
-        items.removeAll { $0.value(at: id ?? "/id")?.scalar == key }
+        let known = key(of: item)
+        items = items.filter { key(of: $0) != known }
         if order == .newestFirst { items.insert(item, at: 0) } else { items.append(item) }
         changes += 1
     }
 
-    mutating func remove(_ key: String) {
-        items.removeAll { $0.value(at: id ?? "/id")?.scalar == key }
+    /// Removes the item with an id.
+    public mutating func remove(_ id: String) {
+        items = items.filter { key(of: $0) != id }
         changes += 1
     }
 }
@@ -118,12 +137,12 @@ extension MockList {
         let offset = max(0, paging?.page == nil ? asked ?? 0 : ((asked ?? first) - first) * size)
         let page = Array(wanted.dropFirst(offset).prefix(size))
         let following = offset + size < wanted.count ? offset + size : nil
-        var body = (envelope ?? .object([])).setting(.array(page), at: place ?? "")
+        var body = MockPointer(place ?? "").setting(.array(page), in: envelope ?? .object([]))
         if let cursor = paging?.cursor {
-            body = body.setting(following.map { .string("\($0)") } ?? .null, at: cursor)
+            body = MockPointer(cursor).setting(following.map { .string("\($0)") } ?? .null, in: body)
         }
         let url = following.map { "http://\(request.header("Host") ?? "")\(path)?\(parameters(request, offset: $0))" }
-        if let place = paging?.nextURL { body = body.setting(JSONValue(url), at: place) }
+        if let place = paging?.nextURL { body = MockPointer(place).setting(JSONValue(url), in: body) }
         var reply = Reply.json(200, body)
         if let url, paging?.linkHeader == true { reply.headers.append(("Link", "<\(url)>; rel=\"next\"")) }
         reply.headers += (headers ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -134,7 +153,8 @@ extension MockList {
     }
 
     private func isWanted(_ item: JSONValue, by request: IncomingRequest) -> Bool {
-        guard let since, let least = request.parameter(since.parameter), let value = item.value(at: since.from)?.scalar
+        guard let since, let least = request.parameter(since.parameter),
+            let value = MockPointer(since.from).value(in: item)?.scalar
         else { return true }
         if let number = Double(value), let least = Double(least) { return number >= least }
         return value >= least
@@ -145,17 +165,4 @@ extension MockList {
         let others = (request.query ?? "").split(separator: "&").filter { !$0.hasPrefix("offset=") }
         return (others.map(String.init) + ["offset=\(offset)"]).joined(separator: "&")
     }
-}
-
-extension MockServer {
-    /// Puts an item, as JSON, at the newest end of a list, in place of one with the same id.
-    public func put(_ item: String, inList path: String) {
-        guard let item = try? JSONDecoder().decode(JSONValue.self, from: Data(item.utf8)) else {
-            preconditionFailure("The item is no JSON.")
-        }
-        state.withLockedValue { $0.lists[path]?.put(item) }
-    }
-
-    /// Removes an item of a list.
-    public func remove(_ id: String, fromList path: String) { state.withLockedValue { $0.lists[path]?.remove(id) } }
 }

@@ -53,15 +53,15 @@ enum ControlRoutes {
 
     /// Puts the item of the body into the list of `path`, or removes the one of `id`.
     private static func list(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
-        guard let path = request.parameter("path"), state.lists[path] != nil else { return badBody }
+        guard let path = request.parameter("path"), state.others.lists[path] != nil else { return badBody }
         if request.method == "DELETE" {
-            state.lists[path]?.remove(request.parameter("id") ?? "")
+            state.others.lists[path]?.remove(request.parameter("id") ?? "")
         } else {
             // Its keys stay as they are.
             guard let item = try? JSONDecoder().decode(JSONValue.self, from: Data(request.body)) else { return badBody }
-            state.lists[path]?.put(item)
+            state.others.lists[path]?.put(item)
         }
-        return .json(200, ["items": .integer(state.lists[path]?.items.count ?? 0)])
+        return .json(200, ["items": .integer(state.others.lists[path]?.items.count ?? 0)])
     }
 
     private static func skew(_ request: IncomingRequest, _ state: inout MockState) -> Reply {

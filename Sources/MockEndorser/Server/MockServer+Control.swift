@@ -106,8 +106,15 @@ extension MockServer {
 
     /// The JSON body of `/content`. A new text has a new ETag.
     public var content: String {
-        get { state.withLockedValue { $0.content } }
-        set { state.withLockedValue { $0.content = newValue } }
+        get { state.withLockedValue { $0.others.digest } }
+        set { state.withLockedValue { $0.others.digest = newValue } }
+    }
+
+    /// Changes the list at a path. An unknown path is ignored.
+    public func edit(_ path: String, _ change: (inout MockList) -> Void) {
+        state.withLockedValue { state in
+            if state.others.lists[path] != nil { change(&state.others.lists[path]!) }
+        }
     }
 
     // MARK: Faults and time

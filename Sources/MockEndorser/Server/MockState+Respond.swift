@@ -6,7 +6,7 @@ extension MockState {
         if request.path.hasPrefix("/mock/") { return ControlRoutes.respond(to: request, &self) }
         let now = options.now()
         log.reveal(at: now)
-        let endpoint = lists[request.path] == nil ? MockEndpoint(path: request.path) : .list
+        let endpoint = others.lists[request.path] == nil ? MockEndpoint(path: request.path) : .list
         let recorded = request.recorded(as: endpoint, at: now)
         let fault = faults.take(for: endpoint)
         var call = APICall(request: request, endpoint: endpoint)
@@ -25,12 +25,12 @@ extension MockState {
         switch call.endpoint {
         case .hook: return hooks.receive(call.request, now: options.now())
         case .content:
-            var reply = Reply.json(200, .encoded(Array(content.utf8)))
+            var reply = Reply.json(200, .encoded(Array(others.digest.utf8)))
             reply.addETag(for: call.request)
             return reply
         case .callback: return Reply(status: 204)
         case .list:
-            if let list = lists[call.request.path] { return list.respond(to: call.request) }
+            if let list = others.lists[call.request.path] { return list.respond(to: call.request) }
         default: break
         }
         return switch options.dialect {

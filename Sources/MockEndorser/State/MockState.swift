@@ -16,10 +16,7 @@ struct MockState: Sendable {
     var requests: RequestLog
     var verifier: TokenVerifier
     var hooks: HookReceiver
-    /// The JSON body of `/content`.
-    var content = "{}"
-    /// The lists of other APIs, by path.
-    var lists: [String: MockList]
+    var others: OtherContent
     /// Parsed queries by request body.
     var queries: [[UInt8]: ChangesQuery] = [:]
 
@@ -29,7 +26,7 @@ struct MockState: Sendable {
     init(options: MockServerOptions) {
         self.options = options
         clockSkew = options.clockSkew
-        lists = Dictionary(options.lists.map { ($0.path, $0) }) { $1 }
+        others = OtherContent(options.lists)
         log = ChangeLog(keepsOneRowPerPlan: options.keepsOneRowPerPlan ?? (options.dialect == .endorser))
         faults = FaultScript(random: RandomFaults(rate: options.randomFaults.rate, seed: options.randomFaults.seed))
         requests = RequestLog(capacity: options.recordedRequests)

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reading of JSON, for the lists of other APIs. Members are in the order of their names.
 extension JSONValue: Decodable {
     private struct Name: CodingKey {
@@ -27,33 +25,6 @@ extension JSONValue: Decodable {
             self = .integer(number)
         } else {
             self = (try? value.decode(Double.self)).map(JSONValue.number) ?? .null
-        }
-    }
-
-    /// The members on the way of a JSON pointer through objects.
-    private static func steps(_ pointer: String) -> [String] { pointer.split(separator: "/").map(String.init) }
-
-    /// The value at a JSON pointer through objects; `nil` if there is none.
-    func value(at pointer: String) -> JSONValue? {
-        Self.steps(pointer).reduce(self) { value, step in value?[step] }
-    }
-
-    /// The same value with another one at a JSON pointer through objects.
-    func setting(_ value: JSONValue, at pointer: String) -> JSONValue {
-        guard let step = Self.steps(pointer).first else { return value }
-        var object = if case .object = self { self } else { JSONValue.object([]) }
-        let rest = Self.steps(pointer).dropFirst().map { "/" + $0 }.joined()
-        object[step] = (object[step] ?? .object([])).setting(value, at: rest)
-        return object
-    }
-
-    /// The same value with another text in place of a part of its texts.
-    func replacing(_ part: String, with other: String) -> JSONValue {
-        switch self {
-        case .string(let text): .string(text.replacingOccurrences(of: part, with: other))
-        case .array(let values): .array(values.map { $0.replacing(part, with: other) })
-        case .object(let members): .object(members.map { ($0.0, $0.1.replacing(part, with: other)) })
-        case .null, .bool, .integer, .number, .encoded: self
         }
     }
 

@@ -15,9 +15,6 @@ package struct Account: Sendable {
     /// Scheme, host and port of the server.
     package var server: String { api.gate.server }
 
-    /// Returns the stream of an identity's poll.
-    func stream(of poll: Poll, for did: DID) -> StreamKey { poll.stream(of: did, on: server) }
-
     /// Returns the stream of an identity's poll on the server.
     func stream(_ poll: PollName, of did: DID) -> StreamKey { StreamKey(account: did, server: server, poll: poll) }
 

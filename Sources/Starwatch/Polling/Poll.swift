@@ -57,6 +57,11 @@ package final class Poll: Sendable {
     }
 }
 
+extension Account {
+    /// Returns the stream of an identity's poll.
+    func stream(of poll: Poll, for did: DID) -> StreamKey { poll.stream(of: did, on: server) }
+}
+
 extension [Poll] {
     /// The polls of one of many accounts.
     func delayed(for account: DID) -> [Poll] { map { $0.delayed(for: account) } }

@@ -16,7 +16,7 @@ extension ConfigurationTable {
             Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
             near
             Entry("words", \.words, as: words, "for projects_of_interest, those with one of them")
-            list
+            ListTable.entries
             Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces none, a week or all")
             Entry("validation", \.validation, as: .choice())
             Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
@@ -25,7 +25,7 @@ extension ConfigurationTable {
             Entry("priority", \.priority, as: .integer(-100...100), "higher is delivered first and evicted last")
         } check: { poll, _, section in
             checkPoll(poll, section)
-            checkList(poll, section)
+            ListTable.check(poll, section)
         }
     }
 

@@ -38,39 +38,6 @@ public struct ItemVersion: Sendable, Hashable {
     }
 }
 
-/// What a list's item says beside its name, in its stored form.
-public struct ItemDetails: Sendable, Hashable, Codable {
-    /// A JSON object of `link` and `fields`.
-    package let stored: String
-
-    package init(stored: String) { self.stored = stored }
-
-    /// - Parameters:
-    ///   - link: An `http` or `https` URL; `nil` for none.
-    ///   - fields: The values by name, each as one line.
-    public init?(link: String?, fields: [String: String]) {
-        guard link != nil || !fields.isEmpty else { return nil }
-        var members: [String: JSONTree] = [:]
-        if let link { members["link"] = .text(link) }
-        if !fields.isEmpty { members["fields"] = .object(fields.mapValues { .text($0) }) }
-        stored = StableJSON.text(of: JSONTree.object(members))
-    }
-
-    private var members: [String: JSONTree] {
-        guard case .object(let members)? = JSONTree(json: Array(stored.utf8)) else { return [:] }
-        return members
-    }
-
-    /// The item's URL; `nil` if it has none.
-    public var link: String? { members["link"]?.scalar }
-
-    /// The values of its fields, by name.
-    public var fields: [String: String] {
-        guard case .object(let fields)? = members["fields"] else { return [:] }
-        return fields.compactMapValues(\.scalar)
-    }
-}
-
 /// A page of a list.
 public struct ListPage: Sendable, Hashable {
     /// The next page.
@@ -107,7 +74,7 @@ public struct SinceValue: Sendable, Hashable, Codable {
     public init(_ value: Int64, _ form: Form) { (self.value, self.form) = (value, form) }
 }
 
-/// What a poll knows of its list, beside the items it has seen.
+/// The state of a list as its poll knows it, beside the items it has seen.
 public struct ListState: Sendable, Hashable, Codable {
     /// The `ETag` of the first page; `nil` for none.
     public var etag: String?

@@ -18,7 +18,7 @@ package struct ListWalk: Sendable {
     private var pages: [ListPage] = []
     private var request: ListRequest?
     private var asked: Set<String> = []
-    /// What is known of the list after the pages so far.
+    /// The state of the list after the pages so far.
     package private(set) var state: ListState
     /// Whether older pages were left out, because the largest number of pages had news.
     package private(set) var isCut = false
@@ -145,7 +145,7 @@ extension ListState {
     /// Whether the seen items and versions mean something else under these settings, so that the whole list would be news.
     package func isForeign(to list: JSONPoll) -> Bool { meaning.map { $0 != list.meaning } ?? false }
 
-    /// What is still true under these settings: nothing if they have changed.
+    /// The part that is still true under these settings: nothing if they have changed.
     package func valid(for list: JSONPoll) -> ListState { settings == list.fingerprint ? self : ListState() }
 }
 

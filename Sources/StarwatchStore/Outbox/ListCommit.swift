@@ -22,7 +22,7 @@ package struct ListCommit: Sendable, Hashable {
     package var room: Int
     /// The priority of the poll.
     package var priority = 0
-    /// What the poll knows of its list after this page, which is the walk's last one; `nil` if it stays. It is not stored if an
+    /// The state of the list after this page, which is the walk's last one; `nil` if it stays. It is not stored if an
     /// item found no room.
     package var state: ListState?
     package var now: Timestamp

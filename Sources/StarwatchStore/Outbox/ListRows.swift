@@ -6,14 +6,14 @@ extension OutboxRows {
     var lists: ListRows { ListRows(db: db) }
 }
 
-/// What polls know of their lists, in one access.
+/// The states of lists and the keys of their seen items, in one access.
 struct ListRows {
     /// The length of a list's key, in bytes.
     private static let keyLength = 32
 
     let db: Session
 
-    /// What was seen of a list; `nil` if nothing was.
+    /// The items that were seen of a list; `nil` if none was.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if the key of its digests does not open.
     func seen(of stream: Int64) throws -> SeenItems? {

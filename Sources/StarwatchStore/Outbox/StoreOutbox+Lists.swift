@@ -2,7 +2,7 @@ package import StarwatchCore
 
 /// Lists of servers without cursors: what was seen of them is remembered, and a change gets its identifier where it is stored.
 extension StoreOutbox {
-    /// What a poll knows of its list; `nil` before its first complete walk.
+    /// The state of a list; `nil` before its first complete walk.
     ///
     /// A list whose key does not open begins anew: nobody can tell what was seen of it.
     ///

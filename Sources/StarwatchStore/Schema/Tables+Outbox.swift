@@ -131,7 +131,7 @@ extension Tables {
 
         """
 
-    /// What polls have seen of lists, which have no cursors.
+    /// The items that polls have seen of lists, which have no cursors.
     ///
     /// `item` and `version` are digests with the `item_key` of the list, so that the file alone does not tell which ids were
     /// seen. The key is random: it moves with the account, and no digest changes when the database is encrypted. `rank` is the

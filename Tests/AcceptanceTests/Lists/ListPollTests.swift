@@ -76,7 +76,7 @@ import Testing
             var agent = try await start(in: workspace)
             await agent.pages.waitForPoll(of: "items")
             for life in 0..<20 {
-                for number in 0..<5 { mock.put(Self.item(100 + life * 5 + number), inList: "/v1/items") }
+                for number in 0..<5 { mock.edit("/v1/items") { $0.put(json: Self.item(100 + life * 5 + number)) } }
                 await pause(milliseconds: Int.random(in: 0...900, using: &generator))
                 await agent.killNow()
                 agent = try await start(in: workspace)
@@ -84,7 +84,7 @@ import Testing
             let expected = (100..<200).map { "item \($0).1" }
             let arrived = await eventually { names(in: workspace).count >= 100 ? true : nil }
             #expect(arrived == true, "\(names(in: workspace).count) of 100 arrived")
-            mock.put(Self.item(100, version: 2), inList: "/v1/items")
+            mock.edit("/v1/items") { $0.put(json: Self.item(100, version: 2)) }
             let edited = await eventually { names(in: workspace).contains("item 100.2") ? true : nil }
             #expect(edited == true)
             #expect(names(in: workspace).sorted() == (expected + ["item 100.2"]).sorted())
@@ -121,8 +121,8 @@ import Testing
             try workspace.write("X-Key: k 1\n", to: "key.headers")
             let agent = try await start(in: workspace)
             await agent.pages.waitForPoll(of: "items")
-            mock.put(Self.item(2, version: 2), inList: "/v1/items")
-            mock.put(Self.item(9, version: 3), inList: "/v1/items")
+            mock.edit("/v1/items") { $0.put(json: Self.item(2, version: 2)) }
+            mock.edit("/v1/items") { $0.put(json: Self.item(9, version: 3)) }
             let found = await eventually { names(in: workspace).count >= 2 ? names(in: workspace) : nil }
             #expect(found?.sorted() == ["item 2.2", "item 9.3"])
             let text = try String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)
@@ -146,7 +146,7 @@ import Testing
             let told = await eventually { agent.logText.contains("is no list; correct items.") ? true : nil }
             #expect(told == true)
             mock.clearFaults()
-            mock.put(Self.item(9), inList: "/v1/items")
+            mock.edit("/v1/items") { $0.put(json: Self.item(9)) }
             let found = await eventually { names(in: workspace) == ["item 9.1"] ? true : nil }
             #expect(found == true)
             #expect(await agent.stop() == 0)

@@ -47,11 +47,11 @@ import Testing
             let etag = try #require(try await world.probe.get("/v1/items").header("ETag"))
             let headers = ["If-None-Match": etag]
             #expect(try await world.probe.get("/v1/items", headers: headers).status == 304)
-            world.server.put(#"{"id": 2, "at": "2026-02-01"}"#, inList: "/v1/items")
+            world.server.edit("/v1/items") { $0.put(json: #"{"id": 2, "at": "2026-02-01"}"#) }
             let changed = try await world.probe.get("/v1/items", headers: headers)
             #expect(ids(changed) == [1, 3, 4, 5, 2])
             _ = try await world.probe.post("/mock/list?path=/v1/items", ["id": 9, "new_name": "x"])
-            world.server.remove("1", fromList: "/v1/items")
+            world.server.edit("/v1/items") { $0.remove("1") }
             let last = try await world.probe.get("/v1/items").items.last
             #expect(last?["new_name"] as? String == "x")
         }
@@ -60,7 +60,7 @@ import Testing
     @Test func anotherURLLeadsThroughThePagesOfTheNewestFirst() async throws {
         try await run(#""order": "newest_first", "page_size": 4, "paging": {"next_url": "/links/next"}"#) {
             world async throws in
-            world.server.put(#"{"id": 3, "at": "2026-02-01"}"#, inList: "/v1/items")
+            world.server.edit("/v1/items") { $0.put(json: #"{"id": 3, "at": "2026-02-01"}"#) }
             let first = try await world.probe.get("/v1/items")
             #expect(ids(first) == [3, 1, 2, 4])
             let next = try #require((first.object["links"] as? [String: Any])?["next"] as? String)
@@ -77,7 +77,7 @@ import Testing
             #expect(first.header("ETag") == nil && first.header("RateLimit") == "remaining=3")
             let headers = ["If-Modified-Since": try #require(first.header("Last-Modified"))]
             #expect(try await world.probe.get("/v1/items", headers: headers).status == 304)
-            world.server.remove("1", fromList: "/v1/items")
+            world.server.edit("/v1/items") { $0.remove("1") }
             let changed = try await world.probe.get("/v1/items", headers: headers)
             #expect(ids(changed) == [2, 3, 4, 5])
         }

@@ -2,31 +2,31 @@ import Starwatch
 import StarwatchCore
 
 /// The settings of polls of the kind `json`.
-extension ConfigurationTable {
+enum ListTable {
     /// The settings, which polls of other kinds have only in the reference.
-    static var list: [Entry<PollOptions>] {
-        listSettings.map { setting in
+    static var entries: [Entry<PollOptions>] {
+        settings.map { setting in
             Entry(key: setting.key, read: setting.read) { poll, printer in
                 if printer.isReference || poll.kind.isList { setting.write(poll, &printer) }
             }
         }
     }
 
-    @SettingsBuilder<PollOptions> private static var listSettings: [Entry<PollOptions>] {
+    @SettingsBuilder<PollOptions> private static var settings: [Entry<PollOptions>] {
         Entry("url", \.listURL, as: .text { ValueRules.literal($0) ?? ValueRules.listURL($0) }, "kind json: the list")
         Entry("query", \.list.query, as: query, "its parameters: {limit: 50}")
         Entry("headers_file", \.list.headersFile, as: .secretFile(.headers), "its headers, \"Name: value\" a line")
-        Entry("items", \.list.items, as: .pointer, "place of the list: /data; \"\": the whole answer")
-        Entry("id", \.listID, as: .pointer, "place in an item of its id: /id")
-        Entry("version", \.list.version, as: .pointer, "another one is an edit: /updated_at; null: any change is")
-        Entry("name", \.list.name, as: .pointer, "null: the id")
-        Entry("link", \.list.link, as: .pointer, "URL of the item: /html_url")
+        Entry("items", \.list.items, as: pointer, "place of the list: /data; \"\": the whole answer")
+        Entry("id", \.listID, as: pointer, "place in an item of its id: /id")
+        Entry("version", \.list.version, as: pointer, "another one is an edit: /updated_at; null: any change is")
+        Entry("name", \.list.name, as: pointer, "null: the id")
+        Entry("link", \.list.link, as: pointer, "URL of the item: /html_url")
         Entry("fields", \.list.fields, as: fields, "for texts and body_file: {author: /user/login}")
         Entry("order", \.list.order, as: .choice(), "newest_first: reads pages until one has nothing new")
         next
         Entry("max_pages", \.list.maxPages, as: .integer(1...100), "pages of a poll")
         since
-        Entry("expect", \.list.expect, as: .expectations, "of the answer: [{pointer: /status, equals: ok}]")
+        Entry("expect", \.list.expect, as: expectations, "of the answer: [{pointer: /status, equals: ok}]")
         Entry("texts", \.texts, "of notifications, in place of the usual ones") {
             Entry("title", \.title, as: .text(), "null: the usual one")
             Entry("single", \.single, as: .text(), "such as \"{name} is out\"")
@@ -37,7 +37,7 @@ extension ConfigurationTable {
     private static var next: Entry<PollOptions> {
         Entry(optional: "next", \.nextForm, NextForm(), "the way to the next page; null: one page") {
             Entry("link_header", \.usesLinkHeader, as: .flag, "true: the URL in the header Link")
-            Entry("pointer", \.pointer, as: .pointer, "place of its URL, or of the value of parameter")
+            Entry("pointer", \.pointer, as: pointer, "place of its URL, or of the value of parameter")
             Entry("parameter", \.parameter, as: .text(ValueRules.parameter), "with pointer: the cursor's parameter")
             Entry("page", \.page, as: .text(ValueRules.parameter), "the parameter with the number of the page")
             Entry("first", \.first, as: .integer(0...1_000_000), "with page: number of the first one; null: 1")
@@ -51,7 +51,7 @@ extension ConfigurationTable {
             let parameter = Rule<String>.text(ValueRules.parameter)
                 .needed("needs parameter, the name of the parameter for newer items; add it.")
             Entry("parameter", \.parameter, as: parameter, "the parameter for newer items")
-            let from = Rule<JSONPointer>.pointer.needed("needs from, the place of the time in an item; add it.")
+            let from = pointer.needed("needs from, the place of the time in an item; add it.")
             Entry("from", \.from, as: from, "place in an item of a time, or of a whole number")
             Entry("overlap", \.overlap, as: .duration(.zero, .days(30)), "asks again for the items of this time")
         }
@@ -89,7 +89,7 @@ extension ConfigurationTable {
         return Rule(print: print) { field in
             field.section?.fields.reduce(into: [:]) { fields, entry in
                 if let problem = ValueRules.fieldName(entry.key) { return entry.report(problem) }
-                fields[entry.key] = Rule<JSONPointer>.pointer.read(entry)
+                fields[entry.key] = pointer.read(entry)
             }
         }
         .checked(limits: "at most 16") { fields, _ in
@@ -100,11 +100,11 @@ extension ConfigurationTable {
     // MARK: Checks
 
     /// Checks the settings of a poll that belong to lists, or that lists do not have.
-    static func checkList(_ poll: PollOptions, _ section: SettingsField) {
+    static func check(_ poll: PollOptions, _ section: SettingsField) {
         // Of a misspelt kind, the kind is the only mistake.
         if let word = section.field("kind").text, PollKind(rawValue: word) == nil { return }
         guard poll.kind.isList else {
-            for key in listSettings.map(\.key) where section.has(key) {
+            for key in settings.map(\.key) where section.has(key) {
                 section.report("is only for polls of the kind json; remove it.", at: key)
             }
             return

@@ -2,10 +2,10 @@ import Foundation
 import Starwatch
 import StarwatchCore
 
-extension Rule<JSONPointer> {
+extension ListTable {
     /// A place in a JSON value.
-    static var pointer: Rule {
-        scalar("a JSON pointer such as /id", { ConfigurationPrinter.scalar($0.rawValue) }) { text, field in
+    static var pointer: Rule<JSONPointer> {
+        .scalar("a JSON pointer such as /id", { ConfigurationPrinter.scalar($0.rawValue) }) { text, field in
             if let pointer = JSONPointer(text) { return pointer }
             if let meant = meant(text) { return field.reject("must be a JSON pointer (RFC 6901); write \(meant).") }
             return field.reject(JSONPointer.problem(of: text) ?? "must be a JSON pointer such as /id.")
@@ -21,9 +21,9 @@ extension Rule<JSONPointer> {
     }
 }
 
-extension Rule<[JSONPoll.Expectation]> {
+extension ListTable {
     /// The conditions of an answer.
-    static var expectations: Rule {
+    static var expectations: Rule<[JSONPoll.Expectation]> {
         Rule {
             ConfigurationPrinter.flow($0.map(\.setting))
         } read: { field in
@@ -45,7 +45,7 @@ extension Rule<[JSONPoll.Expectation]> {
         let tests = ["exists", "equals", "at_least"]
         section.allow(["pointer"] + tests)
         guard section.has("pointer") else { return section.reject("needs pointer, the place in the answer; add it.") }
-        let place = Rule<JSONPointer>.pointer.read(section.field("pointer"))
+        let place = pointer.read(section.field("pointer"))
         let given = tests.filter(section.has)
         guard given.count == 1 else {
             return section.reject(
