@@ -40,6 +40,7 @@ import Testing
         try await source.commit(from, items: [source.item(1)])
         let text = try moves.text(try await moves.handOut(from))
         #expect(try await moves.take(from, text, isMany: false, isUndo: true) == .arrived)
+        from.moves.stay(World.alice)
         #expect(try await source.commit(from, items: [source.item(1)])?.inserted == 0)
         #expect(try await source.announceList(from).map(\.plan) == ["item-1"])
     }
