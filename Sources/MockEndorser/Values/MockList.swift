@@ -68,7 +68,7 @@ public struct MockList: Sendable, Decodable {
     /// The number of times that the items stand in the list, each time with another number in place of `{n}`; `nil`: once.
     private let copies: Int?
     /// The number of changes since the start.
-    private var changes = 0
+    private(set) var changes = 0
 
     enum CodingKeys: String, CodingKey {
         case path, id, order, paging, since, etag, headers, envelope, requires, items
