@@ -39,7 +39,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795782875168);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1796103119372);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -65,7 +65,7 @@ CREATE TABLE deliveries (
     is_held INTEGER NOT NULL DEFAULT 0 CHECK (is_held IN (0, 1)),
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL,NULL,0);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1796103119406,1796103119410,1796103119410,NULL,NULL,0);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -78,7 +78,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795782875187,1795782875188,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1796103119409,1796103119410,'ok',NULL,NULL,NULL);
 CREATE TABLE digest_progress (
     account TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795782875168);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1796103119372);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -156,8 +156,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_2c87507995e03fc8',1795782875175,1795782875183,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_1ee6d46b7af7d9fe',1795782875269,1795782875275,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_42cc78abe52c494c',1796103119384,1796103119395,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_731e0411261d092d',1796103119575,1796103119586,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -168,7 +168,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'923e375f192e8f362e5222ef1df08068',X'3A25B01845EA265D8B105D569ADD400CB5E0F62A605013B3C84A8E0A913275FF');
+INSERT INTO "installation" VALUES(1,'38c05856f5531b618abe9a13931d0c1a',X'211B558FA1FF6E4E8CCAADB27E97056384523FB695B8D50669E595661C9B32B4');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -179,8 +179,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795782875195,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795782875281,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1796103119422,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1796103119603,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE leases (
     account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
     due_at INTEGER NOT NULL,
@@ -212,7 +212,12 @@ CREATE TABLE ledger_totals (
     evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "ledger_totals" VALUES('',3,3,0,0,3,0,0,0,0,3);
-INSERT INTO "ledger_totals" VALUES('D1ZKCB3++lkStbXZ',5,2,3,0,0,0,0,0,0,0);
+INSERT INTO "ledger_totals" VALUES('lePH91v0A+VDrJpf',5,2,3,0,0,0,0,0,0,0);
+CREATE TABLE list_states (
+    stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
+    item_key BLOB NOT NULL,
+    state TEXT CHECK (state IS NULL OR json_valid(state))
+) STRICT;
 CREATE TABLE log_entries (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -220,12 +225,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795782875180,'{"timestamp":"2026-11-27T12:34:35.180Z","level":"INFO","event":"server.dialect","request_id":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","run_id":"run_2c87507995e03fc8","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
-INSERT INTO "log_entries" VALUES(2,1795782875183,'{"timestamp":"2026-11-27T12:34:35.183Z","level":"INFO","event":"poll.changed","request_id":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","run_id":"run_2c87507995e03fc8","identity":"did:hash:39665dfea16bcbc9","change_count":3,"project_count":5,"duration_ms":8,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
-INSERT INTO "log_entries" VALUES(3,1795782875189,'{"timestamp":"2026-11-27T12:34:35.189Z","level":"INFO","event":"notification.delivered","run_id":"run_2c87507995e03fc8","change_count":3,"metadata":{"notification_id":"ntf_39b28e02b4320a5e57a6f733798259ae","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
-INSERT INTO "log_entries" VALUES(4,1795782875194,'{"timestamp":"2026-11-27T12:34:35.194Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795782875276,'{"timestamp":"2026-11-27T12:34:35.276Z","level":"INFO","event":"poll.changed","request_id":"4f48064c-4cb8-4b92-a15f-68424a841536","run_id":"run_1ee6d46b7af7d9fe","identity":"did:hash:39665dfea16bcbc9","change_count":2,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_1ee6d46b7af7d9fe');
-INSERT INTO "log_entries" VALUES(6,1795782875280,'{"timestamp":"2026-11-27T12:34:35.280Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1796103119391,'{"timestamp":"2026-12-01T05:31:59.391Z","level":"INFO","event":"server.dialect","request_id":"9ab8641e-3299-45a6-8bf8-9906195dad5b","run_id":"run_42cc78abe52c494c","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_42cc78abe52c494c');
+INSERT INTO "log_entries" VALUES(2,1796103119396,'{"timestamp":"2026-12-01T05:31:59.396Z","level":"INFO","event":"poll.changed","request_id":"9ab8641e-3299-45a6-8bf8-9906195dad5b","run_id":"run_42cc78abe52c494c","identity":"did:hash:f85a005f635fed44","change_count":3,"project_count":5,"duration_ms":11,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_42cc78abe52c494c');
+INSERT INTO "log_entries" VALUES(3,1796103119412,'{"timestamp":"2026-12-01T05:31:59.412Z","level":"INFO","event":"notification.delivered","run_id":"run_42cc78abe52c494c","change_count":3,"metadata":{"notification_id":"ntf_df8db4652b7594b54553200a06fe2b57","poll":"starred_projects"}}',1,'run_42cc78abe52c494c');
+INSERT INTO "log_entries" VALUES(4,1796103119421,'{"timestamp":"2026-12-01T05:31:59.421Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1796103119587,'{"timestamp":"2026-12-01T05:31:59.587Z","level":"INFO","event":"poll.changed","request_id":"486dd5c7-d554-45f3-9463-f91c082a01ba","run_id":"run_731e0411261d092d","identity":"did:hash:f85a005f635fed44","change_count":2,"project_count":5,"duration_ms":11,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_731e0411261d092d');
+INSERT INTO "log_entries" VALUES(6,1796103119603,'{"timestamp":"2026-12-01T05:31:59.603Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -297,6 +302,7 @@ CREATE TABLE notification_outbox (
     discarded_by TEXT,
     is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
     fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
+    details TEXT CHECK (details IS NULL OR json_valid(details)),
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
@@ -304,11 +310,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795782875_UERE8m_3cbd9239','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795782875_UEREIx_2f735d27','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795782875_UEREVE_c1c46961','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795782875_UEREbT_191b1e1e','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795782875_UEREey_9979fa6b','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0);
+INSERT INTO "notification_outbox" VALUES(1,1,'1796103119_UERE8m_c525a4dd','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_42cc78abe52c494c',1796103119392,1796103119410,1796103119417,1796103119417,NULL,1,'b922e480-0eda-43ed-8cef-b60805394c3a',0,NULL,NULL,0,0,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1796103119_UEREIx_08e30f4c','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_42cc78abe52c494c',1796103119392,1796103119410,1796103119417,1796103119417,NULL,1,'b922e480-0eda-43ed-8cef-b60805394c3a',0,NULL,NULL,0,0,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1796103119_UEREVE_a39f39ef','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_42cc78abe52c494c',1796103119392,1796103119410,1796103119417,1796103119417,NULL,1,'b922e480-0eda-43ed-8cef-b60805394c3a',0,NULL,NULL,0,0,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1796103119_UEREbT_fdadefaf','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_731e0411261d092d',1796103119582,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1796103119_UEREey_c68d502c','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_731e0411261d092d',1796103119582,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -325,7 +331,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_39b28e02b4320a5e57a6f733798259ae',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F55455245386D5F3363626439323339222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F5545524549785F3266373335643237222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F5545524556455F6331633436393631222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375431323A33343A33352E3138365A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353738323837355F55455245386D5F33636264393233392C313739353738323837355F5545524549785F32663733356432372C313739353738323837355F5545524556455F6331633436393631222C2267726F7570223A227365766572616C222C226964223A226E74665F3339623238653032623433323061356535376136663733333739383235396165222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F32633837353037393935653033666338222C227469746C65223A2250726F6A6563742055706461746573227D','run_2c87507995e03fc8',1795782875186,1795782875188,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_df8db4652b7594b54553200a06fe2b57',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31322D30315430353A33313A35392E3030305A222C226A77745F6964223A22313739363130333131395F55455245386D5F6335323561346464222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31322D30315430353A33313A35392E3030305A222C226A77745F6964223A22313739363130333131395F5545524549785F3038653330663463222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31322D30315430353A33313A35392E3030305A222C226A77745F6964223A22313739363130333131395F5545524556455F6133396633396566222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31322D30315430353A33313A35392E3430365A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739363130333131395F55455245386D5F63353235613464642C313739363130333131395F5545524549785F30386533306634632C313739363130333131395F5545524556455F6133396633396566222C2267726F7570223A227365766572616C222C226964223A226E74665F6466386462343635326237353934623534353533323030613036666532623537222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F34326363373861626535326334393463222C227469746C65223A2250726F6A6563742055706461746573227D','run_42cc78abe52c494c',1796103119406,1796103119410,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -336,8 +342,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_2c87507995e03fc8',1,'037c0847-2ac6-45fb-bae2-063e0d4e54c8','037c0847-2ac6-45fb-bae2-063e0d4e54c8',1795782875177,1795782875178,1);
-INSERT INTO "page_fetches" VALUES(2,'run_1ee6d46b7af7d9fe',1,'4f48064c-4cb8-4b92-a15f-68424a841536','4f48064c-4cb8-4b92-a15f-68424a841536',1795782875271,1795782875272,1);
+INSERT INTO "page_fetches" VALUES(1,'run_42cc78abe52c494c',1,'9ab8641e-3299-45a6-8bf8-9906195dad5b','9ab8641e-3299-45a6-8bf8-9906195dad5b',1796103119387,1796103119389,1);
+INSERT INTO "page_fetches" VALUES(2,'run_731e0411261d092d',1,'486dd5c7-d554-45f3-9463-f91c082a01ba','486dd5c7-d554-45f3-9463-f91c082a01ba',1796103119578,1796103119580,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -347,11 +353,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795782875_UERE8m_3cbd9239','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795782875_UEREVE_c1c46961','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795782875_UEREey_9979fa6b','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795782875_UEREbT_191b1e1e','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795782875_UEREIx_2f735d27','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1796103119_UERE8m_c525a4dd','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1796103119_UEREVE_a39f39ef','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1796103119_UEREey_c68d502c','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1796103119_UEREbT_fdadefaf','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1796103119_UEREIx_08e30f4c','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -386,8 +392,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_1ee6d46b7af7d9fe','starred_projects',1795782875275,'{"runID":"run_1ee6d46b7af7d9fe","requests":1,"finishedAt":1795782875275,"new":2,"outcome":"changed","answer":{"tookMilliseconds":1,"requestID":"4f48064c-4cb8-4b92-a15f-68424a841536","serverRequestID":"4f48064c-4cb8-4b92-a15f-68424a841536","status":200},"poll":"starred_projects","startedAt":1795782875269}');
-INSERT INTO "recent_runs" VALUES('run_2c87507995e03fc8','starred_projects',1795782875183,'{"requests":1,"runID":"run_2c87507995e03fc8","startedAt":1795782875175,"finishedAt":1795782875183,"new":3,"answer":{"requestID":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","status":200,"serverRequestID":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","tookMilliseconds":1},"poll":"starred_projects","outcome":"changed"}');
+INSERT INTO "recent_runs" VALUES('run_42cc78abe52c494c','starred_projects',1796103119395,'{"requests":1,"new":3,"finishedAt":1796103119395,"outcome":"changed","runID":"run_42cc78abe52c494c","answer":{"status":200,"requestID":"9ab8641e-3299-45a6-8bf8-9906195dad5b","serverRequestID":"9ab8641e-3299-45a6-8bf8-9906195dad5b","tookMilliseconds":2},"startedAt":1796103119384,"poll":"starred_projects"}');
+INSERT INTO "recent_runs" VALUES('run_731e0411261d092d','starred_projects',1796103119586,'{"requests":1,"finishedAt":1796103119586,"answer":{"tookMilliseconds":2,"requestID":"486dd5c7-d554-45f3-9463-f91c082a01ba","status":200,"serverRequestID":"486dd5c7-d554-45f3-9463-f91c082a01ba"},"new":2,"runID":"run_731e0411261d092d","startedAt":1796103119575,"outcome":"changed","poll":"starred_projects"}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -397,7 +403,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0100000000000000601B001DA20100000300000000000000601B001DA20100000300000000000000',1795782875283);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'010000000000000080A41630A2010000030000000000000080A41630A20100000300000000000000',1796103119607);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -408,6 +414,14 @@ CREATE TABLE sealing (
     state TEXT NOT NULL CHECK (state IN ('sealed', 'cleaning')),
     changed_at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE seen_items (
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    item BLOB NOT NULL,
+    version BLOB NOT NULL,
+    rank INTEGER,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (stream_id, item)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE servers (
     server TEXT PRIMARY KEY,
     dialect TEXT CHECK (dialect IN ('canonical', 'endorser')),
@@ -428,7 +442,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795782875_UEREVE_c1c46961',1795782875193,'{}',1795782875168,1795782875193);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1796103119_UEREVE_a39f39ef',1796103119417,'{}',1796103119372,1796103119417);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -478,14 +492,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795782875_UEREey_9979fa6b',1795782875180,NULL,NULL,NULL,1795782875269,1795782875275,'changed',NULL,1795782875186,0,1795782874997,1795782875275);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1796103119_UEREey_c68d502c',1796103119392,NULL,NULL,NULL,1796103119575,1796103119586,'changed',NULL,1796103119406,0,1796103118995,1796103119586);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795782875_UEREVE_c1c46961',1795782875193);
+INSERT INTO "watermark_moves" VALUES(1,'1796103119_UEREVE_a39f39ef',1796103119417);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -494,7 +508,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795782875_UEREVE_c1c46961',1795782875193);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1796103119_UEREVE_a39f39ef',1796103119417);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
