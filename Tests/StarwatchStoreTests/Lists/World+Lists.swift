@@ -1,5 +1,6 @@
 import GRDB
 import StarwatchCore
+import Synchronization
 
 @testable import StarwatchStore
 
@@ -89,9 +90,11 @@ extension World {
     }
 }
 
-/// The changes of claimed rows. Only the store's queue adds some, before the claim returns.
-private final class Announced: @unchecked Sendable {
-    private(set) var changes: [Change] = []
+/// The changes of claimed rows.
+private final class Announced: Sendable {
+    private let state = Mutex<[Change]>([])
 
-    func add(_ more: [Change]) { changes += more }
+    var changes: [Change] { state.withLock(\.self) }
+
+    func add(_ more: [Change]) { state.withLock { $0 += more } }
 }
